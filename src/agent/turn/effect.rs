@@ -108,6 +108,8 @@ pub struct Effect {
     unread: Option<UnreadText>,
     /// The one of them because of which the model was asked once more.
     asked: Option<UnreadText>,
+    /// An edit of the step added last found no place, or one before it that no later step has made up for.
+    unplaced: bool,
     /// The file that two edits left as it was, which ended the turn.
     unchanged: Option<String>,
 }
@@ -135,6 +137,8 @@ impl Effect {
         self.changes_requested |= notes.changes_requested;
         self.changed |= notes.changed;
         self.step_changed = notes.changed;
+        let is_unplaced = notes.refusals.iter().any(|refused| refused.kind == RefusalKind::Unplaced);
+        self.unplaced = is_unplaced || self.unplaced && !notes.changed;
     }
 
     /// Ends the turn because two edits left this file as it was.
@@ -179,6 +183,9 @@ impl Effect {
         let unread = self.unread.as_ref().or_else(asked).filter(is_told).map(|unread| sentence(&unread.why));
         let (level, title, why) = match (self.changed, unread) {
             (true, Some(why)) => (Level::Info, say::block_not_read(), why),
+            (true, None) if self.unplaced => {
+                (Level::Info, say::edit_not_applied(), say::edit_without_place().to_string())
+            }
             (true, None) => return None,
             (false, _) if self.changes_requested => {
                 (Level::Warning, say::no_file_changed(), say::no_edit_applied().to_string())

@@ -6,10 +6,11 @@ use super::spec::{EDIT, FormatSpec};
 use crate::edit::format::Format;
 use crate::edit::locate::SearchShape;
 use crate::edit::op::{Edit, Op};
+use crate::edit::stream::block::is_within;
 use crate::edit::stream::context::{BROKE_OFF, CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
 use crate::edit::stream::paths;
-use crate::edit::stream::pieces::{EditId, EditPart, End, Piece};
+use crate::edit::stream::pieces::{EditId, EditPart, End, KnownFile, Piece};
 use crate::edit::stream::reader::{Beginning, LineStart, Reader};
 use crate::edit::stream::starts::{
     Fence, LineMark, dedented, is_divider, is_replace_mark, marks, may_be_search, search_mark,
@@ -41,8 +42,12 @@ fn read(at: Beginning<'_>, ctx: &mut ReaderContext) -> Box<dyn Reader> {
     let begun = Begun::of(text, indent);
     let named = search_mark(text).filter(|path| paths::is_path(path, &ctx.known)).map(str::to_string);
     at.input.skip(at.line.next);
+    let is_said = at.fence.is_some_and(|fence| fence.path(&ctx.known).is_some())
+        || paths::heads::mentioned(&ctx.said, &ctx.known).is_some();
+    let is_carried = named.is_none() && !ctx.is_titled && !is_said;
     let path = named.or_else(|| (at.above)(ctx));
-    Box::new(Blocks::new(path, begun, ctx))
+    let is_carried = is_carried && path.is_some() && path == ctx.path;
+    Box::new(Blocks { is_carried, ..Blocks::new(path, begun, ctx) })
 }
 
 /// The first line of a block, as far as it says how the others are written.
@@ -68,6 +73,8 @@ impl Begun {
 struct Blocks {
     id: EditId,
     path: Option<String>,
+    /// The path is that of the edit before, and no line names it again.
+    is_carried: bool,
     search: Vec<String>,
     begun: Begun,
     /// The line that parts the two texts.
@@ -87,12 +94,29 @@ impl Blocks {
             ctx.grew(id, EditPart::Path, path);
         }
         let (search, divider) = (Vec::new(), String::new());
-        Blocks { id, path, search, begun, divider, is_indented: false, noted: false, replace: None }
+        Blocks { id, path, is_carried: false, search, begun, divider, is_indented: false, noted: false, replace: None }
     }
 
     fn finish(&mut self, whole: bool, ctx: &mut ReaderContext) {
+        if self.is_carried
+            && let Some(path) = self.lines_in_other(&ctx.known)
+        {
+            self.path = Some(path);
+        }
         let edit = self.edit(whole);
         ctx.done(self.id, edit);
+    }
+
+    /// Returns the path of the only file in play that has the lines of the search text, where it is not the one before.
+    fn lines_in_other(&self, known: &[KnownFile]) -> Option<String> {
+        let search = self.search.join("\n");
+        let has = |file: &&KnownFile| !search.trim().is_empty() && is_within(&search, &file.text);
+        let mut files = known.iter().filter(has);
+        let file = files.next().filter(|_| files.next().is_none())?;
+        let is_known =
+            known.iter().any(|own| self.path.as_deref().is_some_and(|path| paths::same_path(path, &own.path)));
+        (is_known && !self.path.as_deref().is_some_and(|path| paths::same_path(path, &file.path)))
+            .then(|| file.path.clone())
     }
 
     fn edit(&mut self, whole: bool) -> Edit {

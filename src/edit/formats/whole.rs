@@ -11,6 +11,7 @@ use crate::edit::place::begin_alike;
 use crate::edit::stream::context::{CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
 use crate::edit::stream::paths;
+use crate::edit::stream::paths::openers::OpenBlock;
 use crate::edit::stream::pieces::{EditId, EditPart, End};
 use crate::edit::stream::reader::Reader;
 use crate::edit::stream::starts::{self, Fence};
@@ -256,6 +257,17 @@ impl Reader for Whole {
         while let Some(line) = input.line() {
             let content = &input.rest()[..line.content];
             let mut taken = line.next;
+            if self.depth == 0 && !self.holds_fences {
+                let block = OpenBlock { fence: &self.fence, path: Some(&self.path), content: &self.content };
+                match block.is_ended_by(content, &input.rest()[line.next..], input.ended(), ctx) {
+                    None => return Progress::Wait,
+                    Some(true) => {
+                        self.close(&without_blank_end(&self.content), true, ctx);
+                        return Progress::Done;
+                    }
+                    Some(false) => {}
+                }
+            }
             if self.fence.opened_by(content) {
                 self.depth += 1;
             } else if self.fence.closed_by(content) {
@@ -302,6 +314,11 @@ const NOT_AT_HAND: &str = "it is none of the files that were read, so the block 
                            is to be written, do that now in the way you are asked to change files.";
 const UNCLEAR: &str = "the file holds lines of ``` itself, so it is not certain where it ends, and nothing of it was used. \
                        Send it again inside a fence of four backticks (````).";
+
+/// Returns a text without blank lines at its end.
+fn without_blank_end(text: &str) -> String {
+    format!("{}\n", text.trim_end_matches(['\r', '\n', ' ', '\t']))
+}
 
 fn begins_tag(line: &str, ctx: &ReaderContext) -> bool {
     let line = line.trim_start();

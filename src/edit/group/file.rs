@@ -10,7 +10,7 @@ use crate::edit::outcome::EditStatus;
 use crate::edit::path::may_name;
 use crate::edit::place::{self, Done, NewText, TargetText};
 use crate::edit::stream::KnownFile;
-use crate::edit::stream::paths::namesakes::several;
+use crate::edit::stream::paths::namesakes::{near, several};
 use crate::edit::{Edit, Format, Op, PatchHunk};
 use crate::proposal::{PlaceMatch, Placed, Rung, State, merge};
 
@@ -224,6 +224,9 @@ impl File {
             let is_made = || self.has_changed(rules) && place::made(bare, edit, &self.path).text == *text;
             match edit.format {
                 _ if self.seen && is_made() => return Ok(EditStatus::Made),
+                // The whole text of the file, in the place of nothing.
+                Format::BLOCKS if self.seen && !rules.all_or_nothing && place::keeps_all_of(text, bare, &self.path) => {
+                }
                 Format::BLOCKS => return Err(NOT_NEW.to_string()),
                 Format::TOOLS => return Err(EXISTS.to_string()),
                 _ if rules.all_or_nothing => return Err(EXISTS.to_string()),
@@ -313,7 +316,10 @@ impl File {
         edit.whole_block()?;
         match self.instead.as_slice() {
             [file] if may_name(&self.path, file) => Some(file.clone()),
-            _ => several(&self.path, known),
+            _ => several(&self.path, known).or_else(|| {
+                let is_bare = !self.path.rsplit('/').next()?.contains('.');
+                near(&self.path, known).filter(|_| is_bare).map(|file| file.path.clone())
+            }),
         }
     }
 

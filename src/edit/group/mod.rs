@@ -22,7 +22,7 @@ use super::outcome::{EditOutcome, EditResult, EditStatus};
 use super::path::bare;
 use super::place::{self, TargetText};
 use super::stream::KnownFile;
-use super::stream::paths::namesakes::{is_version, meant_by, several, version_of};
+use super::stream::paths::namesakes::{in_sandbox, is_version, meant_by, near, several, version_of};
 use crate::proposal::{FileChange, PlaceMatch, Placed, Rung, State};
 
 #[cfg(test)]
@@ -37,7 +37,9 @@ pub fn apply(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> Edi
 }
 
 fn placed(edits: &[Edit], lookup: &mut Lookup<'_>, rules: &GroupRules) -> EditOutcome {
-    let mut group = Group { files: Vec::new(), by_path: BTreeMap::new(), lookup };
+    let is_leaving = |edit: &&Edit| matches!(edit.op, Op::Delete | Op::DeleteText(_) | Op::Move { .. });
+    let leaving = edits.iter().filter(is_leaving).filter_map(|edit| edit.path.clone()).collect();
+    let mut group = Group { files: Vec::new(), by_path: BTreeMap::new(), leaving, lookup };
     let mut results: Vec<EditResult> = Vec::with_capacity(edits.len());
     let mut homes: Vec<Vec<usize>> = Vec::with_capacity(edits.len());
     for (index, edit) in edits.iter().enumerate() {
@@ -122,7 +124,10 @@ fn meant_whole<'k>(path: &str, edit: &Edit, known: &'k [KnownFile]) -> Result<Op
     if edit.format == Format::TOOLS {
         return Ok(None);
     }
-    let named = meant_by(path, known);
+    let mut named = meant_by(path, known);
+    if named.is_empty() {
+        named.extend(near(path, known));
+    }
     let version = version_of(content, &named).map(|file| file.path.as_str());
     match several(path, known).filter(|_| named.iter().any(|file| is_version(content, &file.text))) {
         Some(files) if version.is_none() => {
@@ -157,6 +162,8 @@ const MOST_BESIDE: usize = 64;
 struct Group<'l, 'a> {
     files: Vec<File>,
     by_path: BTreeMap<String, usize>,
+    /// The paths of files that are deleted or moved.
+    leaving: Vec<String>,
     lookup: &'l mut Lookup<'a>,
 }
 
@@ -164,9 +171,15 @@ impl Group<'_, '_> {
     /// Returns the file that an edit means by this name: where nothing is, the only one that ends so, if the edit finds
     /// its place there or is a whole text with most lines of it, or the only `known` one of that name with such a text.
     fn open_for(&mut self, name: &str, edit: &Edit, known: &[KnownFile]) -> Result<usize, String> {
-        let current = self.current(name)?;
+        let current = match self.current(name) {
+            Err(why) => return self.open(in_sandbox(name, known).ok_or(why)?),
+            Ok(current) => current,
+        };
         let gone = current.state.is_absent() && !self.by_path.contains_key(&current.path);
-        if gone && let Some(file) = meant_whole(&current.path, edit, known)? {
+        if gone
+            && let Some(file) = meant_whole(&current.path, edit, known)?
+            && !self.leaving.iter().any(|path| bare(path) == file)
+        {
             return self.open(file);
         }
         if gone

@@ -920,3 +920,71 @@ fn blank_lines_that_an_edit_leaves_out_stay() {
         assert_eq!(outcome.results[0].rung(), Some(Rung::TrailingSpace));
     }
 }
+
+/// Returns the paths of the files that an answer changes beside files in play, and their texts.
+fn changed(text: &str, files: &[(&str, &str)], format: Format) -> Vec<(String, String)> {
+    let known: Vec<_> =
+        files.iter().map(|(path, text)| KnownFile { path: path.to_string(), text: (*text).into() }).collect();
+    let calls = crate::tools::ToolSet::builtin().calls();
+    let pieces = stream::read(text, Some(format), known.clone(), calls, End::Ordinary);
+    let edit = |piece| if let Piece::EditDone { edit, .. } = piece { Some(edit) } else { None };
+    let edits: Vec<Edit> = pieces.into_iter().filter_map(edit).collect();
+    let mut lookup = |path: &str| {
+        if path.starts_with('/') {
+            return Err("it lies outside".to_string());
+        }
+        let state = files.iter().find(|(p, _)| *p == path).map_or(State::Absent, |(_, t)| State::file(t.as_bytes()));
+        Ok(Current { path: path.to_string(), state, seen: true, read: None, instead: Vec::new(), withheld: None })
+    };
+    let outcome = apply(&edits, &mut lookup, &GroupRules { known, ..GroupRules::default() });
+    let change = |change: &FileChange| (change.path.clone(), change.after.text().unwrap_or_default().to_string());
+    outcome.changes.iter().map(change).collect()
+}
+
+#[test]
+fn a_new_version_under_nearly_the_path_of_a_file_is_its() {
+    let readme = "# Demo\n\nA small tool.\n\n## Use\n\nRun it.\n";
+    let new = readme.replace("small", "tiny");
+    let text = format!("Updated README:\n\n```markdown\n{new}```\n");
+    assert_eq!(changed(&text, &[("README.md", readme)], Format::WHOLE), [("README.md".to_string(), new)]);
+    let conf = "a: 1\nb: 2\nc: 3\n";
+    let new = conf.replace('2', "7");
+    let text = format!("c.yaml\n```yaml\n{new}```\n");
+    assert_eq!(changed(&text, &[("c.yml", conf)], Format::WHOLE), [("c.yml".to_string(), new.clone())]);
+    let renamed = changed(
+        &format!("*** Begin Patch\n*** Delete File: c.yml\n*** End Patch\n\n{text}"),
+        &[("c.yml", conf)],
+        Format::WHOLE,
+    );
+    assert!(renamed.iter().any(|(path, text)| path == "c.yaml" && *text == new), "{renamed:?}");
+    let text = format!("/workspace/c.yml\n```yaml\n{new}```\n");
+    assert_eq!(changed(&text, &[("c.yml", conf)], Format::WHOLE), [("c.yml".to_string(), new.clone())]);
+    assert_eq!(changed(&text.replace("workspace", "etc"), &[("c.yml", conf)], Format::WHOLE), []);
+    let other = changed("c.yaml\n```yaml\nx: 1\ny: 2\n```\n", &[("c.yml", conf)], Format::WHOLE);
+    assert_eq!(other, [("c.yaml".to_string(), "x: 1\ny: 2\n".to_string())]);
+}
+
+#[test]
+fn a_whole_text_is_read_without_what_is_none_of_it() {
+    let file = "def a():\n    return 1\n\n\ndef total(items):\n    result = 0\n    for item in items:\n        result += item\n    return result\n";
+    let new = file.replace("return 1", "return 11");
+    let shifted: String =
+        new.lines().map(|line| if line.is_empty() { "\n".into() } else { format!("  {line}\n") }).collect();
+    for text in [
+        format!("```python\n# t.py\n\n{new}```\n"),
+        format!("t.py\n```python\n# 文件：t.py\n{new}```\n"),
+        format!("t.py\n```python\n# ファイル: t.py\n\n{new}```\n"),
+        format!("t.py\n```python\n# Datei: t.py\n{new}```\n"),
+        format!("t.py\n```python\n# Fichier : t.py\n{new}```\n"),
+        format!("```yaml\npath: t.py\ncontent: |\n{shifted}```\n"),
+        format!("```python\nwith open('t.py', 'w') as f:\n    f.write('''{new}''')\n```\n"),
+        format!("```toml\n[[files]]\npath = \"t.py\"\ncontent = \"\"\"\n{new}\"\"\"\n```\n"),
+        format!("```python\nHere is the updated code:\n\n{new}```\n"),
+        format!("t.py\n<<<<<<< SEARCH\n=======\n{new}>>>>>>> REPLACE\n"),
+        "```diff\n-     return 1\n+     return 11\n```\n".to_string(),
+    ] {
+        assert_eq!(changed(&text, &[("t.py", file)], Format::WHOLE), [("t.py".to_string(), new.clone())], "{text}");
+    }
+    let part = "t.py\n<<<<<<< SEARCH\n=======\ndef a():\n    return 11\n>>>>>>> REPLACE\n";
+    assert_eq!(changed(part, &[("t.py", file)], Format::BLOCKS), [], "a part is none");
+}

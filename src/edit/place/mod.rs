@@ -16,6 +16,7 @@ mod splice;
 mod standing;
 mod transcript;
 mod whole;
+mod wrapped;
 
 pub(super) use guard::{begin_alike, elided_definitions};
 pub(super) use part::{definition_lines, definition_names, is_standing_definition, same_definition};

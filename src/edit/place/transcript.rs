@@ -1,6 +1,7 @@
 //! Changes that are written where a whole text belongs: a diff without its header, the two sides of a conflict, and what a
 //! shell shows.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::splice::{Done, TargetText};
@@ -17,6 +18,8 @@ pub(super) type Changed = (String, PlaceMatch);
 /// that column those that stay and go are the file's. `None` if it is none.
 pub(super) fn diff(old: &str, content: &str) -> Option<Result<Changed, String>> {
     let own: HashSet<&str> = old.lines().map(str::trim_end).collect();
+    let content = without_spaces(content, &own);
+    let content = &*content;
     let solid = || content.lines().filter(|line| !line.trim().is_empty());
     let has = |mark| solid().any(|line| line.starts_with(mark));
     if !solid().all(|line| line.starts_with([' ', '+', '-'])) || !(has('+') || has('-')) {
@@ -31,6 +34,23 @@ pub(super) fn diff(old: &str, content: &str) -> Option<Result<Changed, String>> 
     let body = content.lines().map(|line| if line.is_empty() { " " } else { line }.to_string()).collect();
     let hunk = PatchHunk { body, ..PatchHunk::default() };
     Some(placed(old, |target| hunks::place(target, &[hunk])))
+}
+
+/// Returns a diff without the space that stands behind each sign, where the lines are the file's only without it: `- a`.
+fn without_spaces<'c>(content: &'c str, own: &HashSet<&str>) -> Cow<'c, str> {
+    let signed = || content.lines().filter(|line| line.starts_with(['+', '-']) && line.len() > 1);
+    let gone = |from: usize| {
+        let lines = signed().filter(|line| line.starts_with('-')).filter_map(|line| line.get(from..));
+        lines.filter(|line| own.contains(line.trim_end())).count()
+    };
+    if !signed().all(|line| line[1..].starts_with(' ')) || gone(1) > 0 || gone(2) == 0 {
+        return content.into();
+    }
+    let bare = |line: &str| match line.starts_with(['+', '-']) && line.len() > 1 {
+        true => format!("{}{}\n", &line[..1], &line[2..]),
+        false => format!("{line}\n"),
+    };
+    content.lines().map(bare).collect::<String>().into()
 }
 
 /// Returns the text after conflicts (`<<<<<<< HEAD`, `=======`, `>>>>>>> new`) that are not the file's own: the first side
@@ -109,6 +129,8 @@ mod tests {
         let part = "-    return 2\n+    return 22";
         assert_eq!(diff(FILE, part).expect("a diff").expect("placed").0, FILE.replace("2\n", "22\n"));
         assert!(diff(FILE, FILE).is_none());
+        let spaced = "-     return 2\n+     return 22";
+        assert_eq!(diff(FILE, spaced).expect("a diff").expect("placed").0, FILE.replace("2\n", "22\n"));
         // A list has such marks itself.
         assert!(diff("- a\n- b\n", "- a\n- b\n- c\n").is_none());
         assert!(diff("x = 1\n", "- a\n+ b\n").is_none());

@@ -10,6 +10,7 @@ use super::part::{is_lone_part, is_standing_definition, same_definition};
 use super::snippet::passages;
 use super::splice::sure;
 use super::transcript;
+use super::wrapped::unwrapped;
 use crate::edit::locate::with_tabs;
 use crate::edit::path::is_prose;
 use crate::edit::stream::paths::heads::headed;
@@ -47,7 +48,8 @@ pub(in crate::edit) fn whole(
     let is_block = edit.format == Format::WHOLE;
     let content = plain(content, edit, path);
     let content = if is_block { without_heading(&content, Some(old), path) } else { &content };
-    let (content, numbered) = undressed(content, Some(old), path);
+    let unwrapped = if is_block && !is_prose(path) { unwrapped(content, old, path)? } else { content.into() };
+    let (content, numbered) = undressed(&unwrapped, Some(old), path);
     let (content, shift) = shifted_back(content, old, path);
     if let Some(why) = no_file(old, &content, is_block, path) {
         return Err(why.into());
@@ -100,7 +102,8 @@ pub(in crate::edit) fn whole(
 
 /// Returns whether a text is all of a file by its lines, from the first to the last one, in the dress that models give them.
 pub(in crate::edit) fn is_all_of(old: &str, content: &str, path: &str) -> bool {
-    reaches_both_ends(old, &undressed(content, Some(old), path).0) || keeps_all_of(old, content, path)
+    let content = unwrapped(content, old, path).unwrap_or(content.into());
+    reaches_both_ends(old, &undressed(&content, Some(old), path).0) || keeps_all_of(old, &content, path)
 }
 
 /// Returns whether a text is surely all of a file although nothing says so: it keeps its lines and definitions, in the dress
@@ -217,18 +220,43 @@ fn plain(content: &str, edit: &Edit, path: &str) -> String {
 /// file that is made may well begin with its path: only a line that says so (`# filepath: a.py`), that is no comment of its
 /// language or that stands above the line for the shell is none of it.
 fn without_heading<'c>(content: &'c str, old: Option<&str>, path: &str) -> &'c str {
-    const LABELS: [&str; 6] = ["filepath:", "file path:", "filename:", "file name:", "file:", "path:"];
+    const LABELS: [&str; 18] = [
+        "filepath",
+        "file path",
+        "filename",
+        "file name",
+        "file",
+        "path",
+        "datei",
+        "dateiname",
+        "dateipfad",
+        "fichier",
+        "archivo",
+        "arquivo",
+        "文件",
+        "文件名",
+        "ファイル",
+        "ファイル名",
+        "파일",
+        "файл",
+    ];
     let Some((first, rest)) = content.split_once('\n') else { return content };
     let bare = first.trim().trim_start_matches(['#', '/', '-', ';', '<', '!', '*', ' ']);
     let bare = bare.trim_end_matches(['-', '>', '*', '/', '#', ' ']);
-    let label = LABELS.iter().find(|l| bare.get(..l.len()).is_some_and(|b| b.eq_ignore_ascii_case(l)));
-    let name = label.map_or(bare, |l| bare[l.len()..].trim());
+    let label =
+        bare.split_once([':', '：']).filter(|(label, _)| LABELS.contains(&label.trim().to_lowercase().as_str()));
+    let name = label.map_or(bare, |(_, name)| name.trim());
     let is_path = same_path(name, path) || headed(bare, &[]).is_some_and(|own| same_path(&own, path));
     let said = match old {
         Some(old) => !holds_line(old, first),
         None => label.is_some() || rest.starts_with("#!") || !takes_comment(first.trim_start(), path),
     };
-    if is_path && bare.len() < first.trim().len() && said { rest } else { content }
+    if !(is_path && bare.len() < first.trim().len() && said) {
+        return content;
+    }
+    // The blank lines that part it from the text go with it, unless the file begins with such lines itself.
+    let is_own = old.is_some_and(|old| old.starts_with(['\n', '\r']));
+    if is_own { rest } else { rest.trim_start_matches(['\n', '\r']) }
 }
 
 /// Returns whether a line that begins as a comment is one in a file of this path, as far as its ending tells.

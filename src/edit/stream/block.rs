@@ -192,7 +192,7 @@ fn replaced(old: &UnreadBlock, new: &UnreadBlock, known: &[KnownFile]) -> Option
 }
 
 /// Returns whether a text has the lines of a part, one after another.
-pub(super) fn is_within(part: &str, text: &str) -> bool {
+pub(in crate::edit) fn is_within(part: &str, text: &str) -> bool {
     let solid = |text: &str| {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         lines.map(|line| format!("{line}\n")).collect::<String>()

@@ -52,6 +52,8 @@ pub(in crate::edit) struct ReaderContext {
     pub path: Option<String>,
     /// The last line of prose above the edit that begins, where no line is its path alone.
     pub said: String,
+    /// A line that is a path alone stands above that edit.
+    pub is_titled: bool,
     /// The text is a document, not an answer: a diff in it that breaks off is refused.
     pub document: bool,
     /// The model makes its changes by calls: a file that a sentence or nothing names is only displayed.
@@ -121,6 +123,7 @@ impl ReaderContext {
             next: 0,
             path: None,
             said: String::new(),
+            is_titled: false,
             document,
             displays: false,
             marks: Vec::new(),
@@ -216,6 +219,7 @@ impl ReaderContext {
 
     /// Notes the line above an edit that begins, from which it may have its path; not where it is `titled` by a path alone.
     pub fn note_said(&mut self, titled: bool, said: &str) {
+        self.is_titled = titled;
         match titled {
             true => self.said.clear(),
             false if !said.is_empty() => self.said = said.to_string(),

@@ -4,6 +4,7 @@ pub(in crate::edit) mod claims;
 pub(in crate::edit) mod heads;
 pub(in crate::edit) mod labels;
 pub(in crate::edit) mod namesakes;
+pub(in crate::edit) mod openers;
 pub(in crate::edit) mod spaced;
 mod wording;
 

@@ -796,3 +796,94 @@ fn a_diff_without_a_header_is_of_the_one_file_that_has_its_lines() {
         assert_eq!(hunks[0].body, ["-RATE = 0.2", "+RATE = 0.25"]);
     }
 }
+
+#[test]
+fn a_file_whose_fence_is_not_closed_ends_where_another_one_begins() {
+    let page = "<html>\n<body>\n  <h1>Shop</h1>\n  <p>Hi</p>\n</body>\n</html>\n";
+    let style = "h1 {\n  color: navy;\n}\n";
+    let files = [("i.html", page), ("s.css", style)];
+    let (new_page, new_style) = (page.replace("<h1>", "<h1 class=\"t\">"), style.replace("h1 {", "h1.t {"));
+    let wanted = [("i.html".to_string(), new_page.clone(), true), ("s.css".to_string(), new_style.clone(), true)];
+    for head in ["i.html\n```html\n", "```html i.html\n", "```html\n", "Updated `i.html`:\n\n```html\n"] {
+        for next in ["```css s.css\n", "\ns.css\n```css\n", "**s.css**\n\n```css\n", "```css\n/* s.css */\n"] {
+            let text = format!("{head}{new_page}{next}{new_style}```\n");
+            let mut edits = edits_beside(&files, &text, Format::WHOLE);
+            for (_, content, _) in &mut edits {
+                *content = content.replace("/* s.css */\n", "");
+            }
+            assert_eq!(edits, wanted, "{text}");
+        }
+    }
+    let known = files.map(|(path, text)| KnownFile { path: path.into(), text: text.into() });
+    let text = format!("i.html\n```html\n{new_page}\ns.css\n```css\n{new_style}```\n");
+    let whole = |size| {
+        let (pieces, _) = pieces(&text, size, Some(Format::WHOLE), &known, End::Ordinary);
+        pieces.into_iter().filter(|piece| matches!(piece, Piece::EditDone { .. })).collect::<Vec<_>>()
+    };
+    assert_eq!(whole(1), whole(usize::MAX));
+    let new = edits_beside(
+        &files[..1],
+        &format!("i.html\n```html\n{new_page}\nnew.css\n```css\nx {{}}\n```\n"),
+        Format::WHOLE,
+    );
+    assert_eq!(new.iter().map(|(path, ..)| path.as_str()).collect::<Vec<_>>(), ["i.html", "new.css"]);
+}
+
+#[test]
+fn a_fence_that_a_file_holds_itself_does_not_end_it() {
+    let module = "\"\"\"Reads it.\n\nconf.toml\n```toml\nx = 1\n```\n\"\"\"\n\nX = 1\n";
+    let changed = module.replace("X = 1\n", "X = 2\n");
+    let made = module.replace("x = 1", "x = 5");
+    for (files, text) in [(&[("m.py", module), ("conf.toml", "x = 1\n")][..], &changed), (&[("n.py", "")][..], &made)] {
+        let path = files[0].0;
+        let edits = edits_beside(files, &format!("{path}\n```python\n{text}```\n"), Format::WHOLE);
+        let paths: Vec<&str> = edits.iter().map(|(path, ..)| path.as_str()).collect();
+        assert_eq!(paths, [path], "{edits:?}");
+    }
+    let readme = "# A\n\nconf.toml\n```toml\nx = 1\n```\n\nMore.\n";
+    let text = format!("README.md\n```markdown\n{}```\n", readme.replace("More", "Less"));
+    let edits = edits_beside(&[("README.md", readme), ("conf.toml", "x = 1\n")], &text, Format::WHOLE);
+    assert_eq!(edits.len(), 1, "{edits:?}");
+}
+
+#[test]
+fn a_block_without_a_path_behind_another_one_is_of_the_file_that_has_its_lines() {
+    let known = [("t.py", "a = 1\nb = 2\n"), ("m.py", "x = 5\ny = 6\n")];
+    let known = known.map(|(path, text)| KnownFile { path: path.into(), text: text.into() });
+    let block = |old: &str, new: &str| format!("<<<<<<< SEARCH\n{old}\n=======\n{new}\n>>>>>>> REPLACE\n");
+    let paths = |text: &str| {
+        let pieces = read(text, Some(Format::BLOCKS), known.to_vec(), calls(), End::Ordinary);
+        let path = |piece| if let Piece::EditDone { edit, .. } = piece { edit.path } else { None };
+        pieces.into_iter().filter_map(path).collect::<Vec<_>>()
+    };
+    let first = format!("t.py\n{}", block("a = 1", "a = 11"));
+    let second = block("y = 6", "y = 66");
+    assert_eq!(paths(&format!("{first}\nAnd in the other file:\n\n{second}")), ["t.py", "m.py"]);
+    assert_eq!(paths(&format!("{first}\n{second}")), ["t.py", "m.py"]);
+    assert_eq!(paths(&format!("{first}\nt.py\n{second}")), ["t.py", "t.py"], "a path above it is its own");
+    assert_eq!(paths(&format!("{first}\n{}", block("b = 2", "b = 22"))), ["t.py", "t.py"]);
+    assert_eq!(paths(&format!("{first}\n{}", block("z = 2", "z = 22"))), ["t.py", "t.py"], "no file has it");
+}
+
+#[test]
+fn a_file_below_a_line_in_another_language_that_says_it_is_made_is_made() {
+    for line in [
+        "Neue Datei `t/x.py`:",
+        "Erstelle die Datei `t/x.py`:",
+        "Nouveau fichier `t/x.py` :",
+        "Créez le fichier `t/x.py` :",
+        "Nuevo archivo `t/x.py`:",
+        "Crea el archivo `t/x.py`:",
+        "Novo arquivo `t/x.py`:",
+        "Новый файл `t/x.py`:",
+        "Создайте файл `t/x.py`:",
+        "새 파일 `t/x.py`:",
+    ] {
+        let edits = edits_beside(&[("a.py", "a = 1\n")], &format!("{line}\n\n```python\nx = 1\n```\n"), Format::WHOLE);
+        assert_eq!(edits, [("t/x.py".to_string(), "x = 1\n".to_string(), true)], "{line}");
+    }
+    for line in ["Siehe `t/x.py`:", "Die Datei `t/x.py` bleibt so:", "Lance `t/x.py` :"] {
+        let edits = edits_beside(&[("a.py", "a = 1\n")], &format!("{line}\n\n```python\nx = 1\n```\n"), Format::WHOLE);
+        assert_eq!(edits, [], "{line}");
+    }
+}

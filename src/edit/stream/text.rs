@@ -1,22 +1,21 @@
 //! The text around edits: prose, passed on at once, and possible beginnings of edits, held back until decided.
 
+mod ends;
 mod said;
 
 use self::said::ProseAbove;
-use super::block::shows_output;
 use super::call::starts::{self as calls, CALLS_MARK, Calls};
 use super::call::{self, Addressed, Call, Named};
 use super::context::ReaderContext;
 use super::fence::{Around, Contents, Heading, Holds, OpenFence, said_path};
 use super::input::{Input, Line};
 use super::paths::{self, claims, heads, spaced};
-use super::pieces::End;
 use super::reader::{Beginning, Next, ReadFrom};
 use super::starts::{self, Fence, HEAD, head};
 use super::tags::{Tag, tag};
 use crate::edit::format::Format;
 use crate::edit::formats;
-use crate::edit::formats::code::{Surroundings, from_code};
+use crate::edit::formats::code::Surroundings;
 use crate::edit::formats::patch::{self, Patch};
 use crate::edit::formats::whole::Whole;
 use crate::edit::formats::xml::Xml;
@@ -382,12 +381,18 @@ impl Text {
     fn code(&mut self, line: Option<Line>, input: &mut Input, ctx: &mut ReaderContext) -> Next {
         let Some(line) = line else {
             // Code that cannot be the end of the fence is shown as it comes.
-            if starts::may_be_search(head(input.rest())) {
+            let rest = head(input.rest());
+            if starts::may_be_search(rest) || rest.len() < HEAD && paths::may_be_path(rest, &ctx.known) {
                 return Next::Wait;
             }
             self.inside_line = true;
             return Next::Again;
         };
+        match self.ended_by(line, input, ctx) {
+            None => return Next::Wait,
+            Some(true) => return self.leave(ctx),
+            Some(false) => {}
+        }
         let text = input.rest()[..line.next].to_string();
         if starts::search_mark(&text).is_some() {
             if let Some(OpenFence { holds, .. }) = &mut self.fence {
@@ -397,33 +402,6 @@ impl Text {
         }
         input.skip(line.next);
         self.say(&text, ctx);
-        Next::Again
-    }
-
-    /// Handles the closing line of the open fence.
-    fn close(&mut self, line: Line, input: &mut Input, ctx: &mut ReaderContext) -> Next {
-        if let Some(block) = OpenFence::take_unclosed(&mut self.fence, ctx) {
-            return Next::Enter(Box::new(Whole::of_code(block)));
-        }
-        let raw = input.rest()[..line.next].to_string();
-        input.skip(line.next);
-        let Some(OpenFence { fence, holds, .. }) = self.fence.take() else { return Next::Again };
-        match holds {
-            Holds::Code { content_so_far, near } => {
-                self.show(&raw, ctx);
-                if !shows_output(&fence.info) {
-                    self.said.end_block();
-                }
-                if content_so_far.is_some_and(|content| from_code(&content, &fence, &near, true, ctx)) {
-                    self.ignored = Some(fence);
-                }
-            }
-            Holds::Edits(true) => {
-                self.flush(ctx);
-                ctx.prose(&raw);
-            }
-            Holds::Edits(false) => self.flush(ctx),
-        }
         Next::Again
     }
 
@@ -483,18 +461,5 @@ impl Text {
         input.skip(rest.len());
         self.inside_line = (self.inside_line || !rest.is_empty()) && !rest.ends_with('\n');
         self.say(&rest, ctx);
-    }
-
-    /// Handles the end of the answer.
-    pub fn end(&mut self, input: &mut Input, ctx: &mut ReaderContext) {
-        self.flush(ctx);
-        let rest = input.rest().to_string();
-        input.skip(rest.len());
-        self.say(&rest, ctx);
-        if let Some(OpenFence { fence, holds: Holds::Code { content_so_far: Some(content), near }, .. }) =
-            self.fence.take_if(|_| input.end == Some(End::Ordinary))
-        {
-            from_code(&content, &fence, &near, false, ctx);
-        }
     }
 }

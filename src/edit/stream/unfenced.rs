@@ -1,76 +1,83 @@
 //! Edits in forms that no format has: a JSON object of a path and a content or of what is replaced by what, or a tag that
 //! names a file. Where the path is that of a known file there is one meaning.
 
+pub(super) mod parts;
+
 use serde_json::Value;
 
+use self::parts::{MOST_TRIES, Names, PATHS, REPLACEMENTS, SEARCHES, find, without_fence};
 use super::paths::namesakes::has_nearly_all;
 use super::pieces::KnownFile;
 use crate::edit::format::Format;
 use crate::edit::locate::SearchShape;
 use crate::edit::op::{Edit, Op};
 use crate::edit::place::is_all_of;
-use crate::edit::{json, names, path};
+use crate::edit::{json, names};
 
-/// The names of a field in such an object: those of a tool's parameter, and more.
-type Names = [&'static [&'static str]; 2];
-const PATHS: Names = [&["path"], names::PATH];
+/// The names of a file's whole text.
 const TEXTS: Names = [names::CONTENT, &["code"]];
-/// The names of a text that is there and of the one that takes its place.
-const SEARCHES: Names = [&["search", "original"], names::SEARCH];
-const REPLACEMENTS: Names = [&["replace"], names::REPLACE];
 /// The names of a list of such objects.
 const LISTS: [&str; 3] = ["files", "edits", "changes"];
 /// Files of one answer that are read so, at most.
 const MOST: usize = 20;
 /// A larger answer is read by its format alone.
 const LARGEST: usize = 4 << 20;
-/// Lines of one answer that may begin such a file without being one, at most: each is looked for to the end.
-const MOST_TRIES: usize = 64;
 
 /// Returns the edits of an answer in which no format is read: none where a file comes twice. Where calls are
 /// expected, a text that has neither nearly all lines of its file nor both ends of it is not certain to be whole.
 pub(super) fn unfenced(text: &str, expected: Option<Format>, known: &[KnownFile]) -> Vec<Edit> {
     let Some(expected) = expected.filter(|_| !known.is_empty() && text.len() <= LARGEST) else { return Vec::new() };
-    let mut found: Vec<(&str, Op)> = Vec::new();
-    let (mut at, mut tries) = (0, 0);
+    let mut found: Vec<(String, Op)> = Vec::new();
+    let (mut at, mut tries, mut above) = (0, 0, None);
     while at < text.len() && found.len() < MOST && tries < MOST_TRIES {
         let line = text[at..].split_inclusive('\n').next().unwrap_or_default();
         let start = at + line.len() - line.trim_start().len();
-        let first = line.trim_start().bytes().next().filter(|first| b"{[<".contains(first));
+        let first = line.trim_start().bytes().next().filter(|first| b"{[<-ct$".contains(first));
+        above = parts::headed(line, known).or(above);
+        let part = first.filter(|first| !b"{[".contains(first)).and_then(|_| parts::part(&text[start..], above, known));
         let end = match first {
+            _ if let Some(part) = part => {
+                found.push((part.path, part.op));
+                Some(part.length)
+            }
             Some(b'<') => tag(&text[start..], known, &mut found),
-            Some(_) => object(&text[start..], known, &mut found),
-            None => None,
+            Some(b'{' | b'[') => object(&text[start..], known, &mut found),
+            _ => None,
         };
+        let first = first.filter(|first| b"{[<".contains(first));
         tries += usize::from(first.is_some() && end.is_none());
         at = end.map_or(at + line.len(), |end| start + end);
     }
     let is_whole = |op: &Op| matches!(op, Op::Overwrite { .. });
-    let twice = |(n, (path, op)): (usize, &(&str, Op))| {
+    let twice = |(n, (path, op)): (usize, &(String, Op))| {
         found[..n].iter().any(|(other, before)| other == path && (is_whole(op) || is_whole(before)))
     };
     if found.iter().enumerate().any(twice) {
         return Vec::new();
     }
     let edits = found.into_iter().filter_map(|(path, op)| {
-        let file = known.iter().find(|file| file.path == path)?;
-        let whole = match &op {
+        let file = known.iter().find(|file| file.path == path);
+        let whole = match (&op, file) {
+            (_, None) => expected != Format::TOOLS,
             // A model that has tools for its changes may show a file as it is.
-            Op::Overwrite { content } if expected == Format::TOOLS => {
+            (Op::Overwrite { content }, Some(file)) if expected == Format::TOOLS => {
                 if content.trim_end() == file.text.trim_end() {
                     return None;
                 }
-                has_nearly_all(content, &file.text) || is_all_of(&file.text, content, path)
+                has_nearly_all(content, &file.text) || is_all_of(&file.text, content, &path)
             }
             _ => true,
         };
+        if file.is_none() && !whole {
+            return None;
+        }
         Some(Edit { whole, ..Edit::new(path, op, Format::WHOLE, Format::WHOLE.name()) })
     });
     edits.collect()
 }
 
 /// Adds the edits of a JSON value at the start of `text`; where it ends, if it holds any.
-fn object<'k>(text: &str, known: &'k [KnownFile], edits: &mut Vec<(&'k str, Op)>) -> Option<usize> {
+fn object(text: &str, known: &[KnownFile], edits: &mut Vec<(String, Op)>) -> Option<usize> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let (value, end) = match values.next() {
         Some(Ok(value)) => (value, values.byte_offset()),
@@ -88,11 +95,11 @@ fn object<'k>(text: &str, known: &'k [KnownFile], edits: &mut Vec<(&'k str, Op)>
         let file = field(&PATHS).and_then(|path| find(path, known));
         if let Some((search, replace)) = filled(&SEARCHES).zip(field(&REPLACEMENTS)) {
             let (search, replace) = (search.to_string(), replace.to_string());
-            edits.extend(
-                file.map(|file| (file, Op::Replace { search, replace, shape: SearchShape::Literal, all: false })),
-            );
+            edits.extend(file.map(|file| {
+                (file.to_string(), Op::Replace { search, replace, shape: SearchShape::Literal, all: false })
+            }));
         } else if let Some((file, content)) = file.zip(filled(&TEXTS)) {
-            edits.push((file, Op::Overwrite { content: content.to_string() }));
+            edits.push((file.to_string(), Op::Overwrite { content: content.to_string() }));
         } else {
             edits.extend(by_path(object, known).into_iter().flatten());
         }
@@ -101,17 +108,17 @@ fn object<'k>(text: &str, known: &'k [KnownFile], edits: &mut Vec<(&'k str, Op)>
 }
 
 /// Returns the files of an object whose names are all paths of known files, and whose values are their texts.
-fn by_path<'k>(object: &Value, known: &'k [KnownFile]) -> Option<Vec<(&'k str, Op)>> {
+fn by_path(object: &Value, known: &[KnownFile]) -> Option<Vec<(String, Op)>> {
     let file = |(name, text): (&String, &Value)| {
         let content = text.as_str().filter(|content| !content.trim().is_empty())?.to_string();
-        Some((find(name, known)?, Op::Overwrite { content }))
+        Some((find(name, known)?.to_string(), Op::Overwrite { content }))
     };
     object.as_object()?.iter().map(file).collect()
 }
 
 /// Adds the file of a tag whose line begins `text`, up to what closes it; where that ends. The path is in the tag, or in a
 /// tag of its own with the text in the one below it.
-fn tag<'k>(text: &str, known: &'k [KnownFile], edits: &mut Vec<(&'k str, Op)>) -> Option<usize> {
+fn tag(text: &str, known: &[KnownFile], edits: &mut Vec<(String, Op)>) -> Option<usize> {
     let (inside, rest) = text.lines().next()?.trim_end().strip_prefix('<')?.split_once('>')?;
     let name = inside.split_whitespace().next()?;
     let path = rest.strip_suffix(&format!("</{name}>")).filter(|_| PATHS.concat().contains(&name));
@@ -141,33 +148,12 @@ fn tag<'k>(text: &str, known: &'k [KnownFile], edits: &mut Vec<(&'k str, Op)>) -
     if content.trim().is_empty() {
         return None;
     }
-    edits.push((file, Op::Overwrite { content: content.to_string() }));
+    edits.push((file.to_string(), Op::Overwrite { content: content.to_string() }));
     Some(at + close.len())
 }
 
 /// The marks around text that is not read as XML.
 const CDATA: (&str, &str) = ("<![CDATA[", "]]>");
-
-/// Returns the text between the fences around all of it, or all of it where there are none.
-fn without_fence(text: &str) -> &str {
-    let inside = || {
-        let body = text.trim_end().strip_suffix("```")?;
-        let (open, body) = text[..body.len()].split_once('\n')?;
-        open.trim_start().starts_with("```").then_some(body)
-    };
-    inside().unwrap_or(text)
-}
-
-/// Returns the known file of this path, or the only one of this name.
-fn find<'k>(name: &str, known: &'k [KnownFile]) -> Option<&'k str> {
-    let name = path::bare(name);
-    let name = name.strip_prefix("./").unwrap_or(name);
-    let is_it = |file: &&KnownFile| file.path == name;
-    let ends_so = |file: &&KnownFile| file.path.strip_suffix(name).is_some_and(|folder| folder.ends_with('/'));
-    let mut alike = known.iter().filter(ends_so);
-    let found = known.iter().find(is_it).or_else(|| alike.next().filter(|_| alike.next().is_none()))?;
-    Some(&found.path)
-}
 
 #[cfg(test)]
 mod tests {
@@ -264,5 +250,77 @@ mod tests {
         ] {
             assert_eq!(read(text, Format::WHOLE), [], "{text}");
         }
+    }
+
+    const CALC: &str = "RATE = 0.2\n\n\ndef f():\n    return 1\n";
+
+    fn in_play() -> Vec<KnownFile> {
+        [("calc.py", CALC), ("m.py", "x = 1\n")]
+            .map(|(path, text)| KnownFile { path: path.into(), text: text.into() })
+            .to_vec()
+    }
+
+    #[test]
+    fn what_replaces_what_in_any_marks_is_an_edit() {
+        let three =
+            |first: &str, last: &str| format!("calc.py\n{first}\n    return 1\n=======\n    return 11\n{last}\n");
+        for text in [
+            three("<<<<<<< HEAD", ">>>>>>> feature"),
+            three("<<<<<<< OLD", ">>>>>>> NEW"),
+            three("<<<<<<< BEFORE", ">>>>>>> AFTER"),
+            three("<<<<<<< 搜索", ">>>>>>> 替换"),
+            "<edit>\n<path>calc.py</path>\n<old_string>\n    return 1\n</old_string>\n<new_string>\n    return 11\n</new_string>\n</edit>\n".into(),
+            "<modify_file path=\"calc.py\">\n<old>    return 1</old>\n<new>    return 11</new>\n</modify_file>".into(),
+            "<file>calc.py</file>\n<search>\n    return 1\n</search>\n<replace>\n    return 11\n</replace>\n".into(),
+            "calc.py:\n-    return 1\n+    return 11\n".into(),
+            "calc.py:\n\n-     return 1\n+     return 11\n".into(),
+        ] {
+            let edits = unfenced(&text, Some(Format::WHOLE), &in_play());
+            let [edit] = edits.as_slice() else { panic!("{text}: {edits:?}") };
+            assert_eq!(edit.path.as_deref(), Some("calc.py"), "{text}");
+            let Op::Replace { search, replace, .. } = &edit.op else { panic!("{text}: {edit:?}") };
+            assert_eq!((search.as_str(), replace.as_str()), ("    return 1", "    return 11"), "{text}");
+        }
+        let made =
+            "```bash\nmkdir -p lib\ncat > lib/n.py <<'EOF'\nX = 1\nEOF\ncat <<EOF > calc.py\nRATE = 1\nEOF\n```\n";
+        let edits = unfenced(made, Some(Format::WHOLE), &in_play());
+        let paths: Vec<_> = edits.iter().filter_map(|edit| edit.path.as_deref()).collect();
+        assert_eq!(paths, ["lib/n.py", "calc.py"]);
+        assert_eq!(unfenced(made, Some(Format::TOOLS), &in_play()).len(), 1, "a new file is made by a call");
+    }
+
+    #[test]
+    fn what_is_only_shown_is_no_edit_and_is_not_named() {
+        for text in [
+            "A conflict looks so:\n<<<<<<< HEAD\nmine\n=======\ntheirs\n>>>>>>> other\n",
+            "calc.py:\n- fast\n+ simple\n",
+            "- RATE = 0.2\n+ RATE = 0.25\n",
+            "calc.py\n- RATE = 0.2\n- another\n",
+            "<p>calc.py</p>\n<b>return 1</b>\n",
+            "<edit>\n<path>other.py</path>\n<old>a</old>\n<new>b</new>\n</edit>\n",
+            "cat > ~/.bashrc <<EOF\nx\nEOF\n",
+            "sudo cat > /etc/hosts <<EOF\nx\nEOF\n",
+            "In calc.py, `RATE = 0.2` is compared to `x`.",
+            "It calls f(\"calc.py\", \"a\").",
+        ] {
+            assert_eq!(unfenced(text, Some(Format::WHOLE), &in_play()), [], "{text}");
+            assert!(!parts::holds_part(text, false, &in_play()), "{text}");
+        }
+        let own = "<<<<<<< HEAD\na = 1\n=======\na = 2\n>>>>>>> b\n";
+        let known = [KnownFile { path: "c.py".into(), text: own.into() }];
+        assert_eq!(unfenced(&format!("c.py\n{own}"), Some(Format::WHOLE), &known), [], "the file has it");
+    }
+
+    #[test]
+    fn what_looks_like_an_edit_and_is_not_read_is_named() {
+        for text in [
+            "In calc.py, change `RATE = 0.2` to `RATE = 0.25`.",
+            "replaceInFile(\"calc.py\", \"RATE = 0.2\", \"RATE = 0.25\")\n",
+            "```bash\ncat >> calc.py <<'EOF'\nX = 1\nEOF\n```\n",
+        ] {
+            assert!(parts::holds_part(text, false, &in_play()), "{text}");
+        }
+        let marked = "calc.py\n<<<<<<< HEAD\n    return 1\n=======\n    return 11\n>>>>>>> x\n";
+        assert!(parts::holds_part(marked, true, &in_play()));
     }
 }

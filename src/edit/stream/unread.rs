@@ -7,6 +7,7 @@ use super::paths::namesakes::meant_by;
 use super::paths::spaced::perhaps_named;
 use super::paths::{path_line, same_path};
 use super::pieces::{KnownFile, Piece};
+use super::unfenced::parts::holds_part;
 use crate::edit::path::may_name;
 use crate::edit::{Edit, Format, Op, names};
 
@@ -47,7 +48,7 @@ const LEAST: usize = 3;
 
 /// Returns whether a text may hold something that looks like an edit.
 pub(super) fn may_hold(text: &str, format: Format, known: &[KnownFile]) -> bool {
-    let is_bare = || stands_unfenced(text, known) || holds_version(text, known);
+    let is_bare = || stands_unfenced(text, known) || holds_version(text, known) || holds_part(text, false, known);
     text.contains(['`', '~', '{', '<']) || may_quote(text, format, known) || is_bare()
 }
 
@@ -77,6 +78,7 @@ pub(super) fn unread_text(
             let is_bare = || stands_unfenced(&prose, known) || !displays && holds_version(&prose, known);
             (!is_read && (holds_file(&prose, known) || is_bare())).then_some(Unread::NoForm)
         })
+        .or_else(|| holds_part(&prose, is_read, known).then_some(Unread::NoForm))
         .or_else(|| first(|why| *why == Unread::NoFile))
         .or_else(|| (!is_read && blocks.iter().any(UnreadBlock::is_diff)).then_some(Unread::NoFile))
         .or_else(|| first(|why| matches!(why, Unread::AsItIs(_))).filter(|_| !is_read))

@@ -180,6 +180,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "シェルに入力する内容のため、使っていません",
     ),
     (
+        "the text stands in a wrapper that is none of the file, so nothing of it was used",
+        "ファイルのものでない囲みの中のテキストのため、使っていません",
+    ),
+    (
         "the text holds the marks of a conflict (<<<<<<<), so which lines are meant is not certain",
         "競合の印（<<<<<<<）が含まれるため、どの行か分かりません",
     ),

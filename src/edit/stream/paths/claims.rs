@@ -2,9 +2,9 @@
 
 use super::heads::{mentioned, names};
 use super::wording::{
-    ASIDE, BAD, BAD_EXAMPLES, BEGIN_TO_MAKE, BETWEEN, CHANGE, CHANGE_BEHIND, EXAMPLE, INSIDE, LEAD, LET_ME, MAKE,
-    MENTIONS, NEW_BEFORE, NEW_BEHIND, NOT, NOT_ANYWHERE, PART_OF, PLACES, PRESENT, PRESENTS, PRESENTS_BEFORE, SOURCE,
-    TAIL, TAIL_BEHIND, WITH_THIS,
+    ASIDE, BAD, BAD_EXAMPLES, BEGIN_TO_MAKE, BETWEEN, CHANGE, CHANGE_BEHIND, EXAMPLE, FILE_ABROAD, INSIDE, LEAD,
+    LET_ME, MAKE, MENTIONS, NEW_ABROAD, NEW_BEFORE, NEW_BEHIND, NOT, NOT_ANYWHERE, PART_OF, PLACES, PRESENT, PRESENTS,
+    PRESENTS_BEFORE, SOURCE, TAIL, TAIL_BEHIND, WITH_THIS,
 };
 use super::{KnownFile, is_likely, path_line, same_path};
 use crate::edit::path::{bare, may_name};
@@ -329,7 +329,17 @@ fn foreign_role(before: &str, behind: &str) -> Option<Role> {
         let own = behind.split(['、', '，', ',']).next().unwrap_or(behind);
         return (!is_off(own)).then_some(Role::Said);
     }
+    if is_made_abroad(before) {
+        return Some(Role::Said);
+    }
     (starts(CHANGE_BEHIND) && !is_off(behind)).then_some(Role::Changed)
+}
+
+/// Returns whether what stands before a path says in a language of [`NEW_ABROAD`] that the file is made.
+fn is_made_abroad(before: &str) -> bool {
+    let own = clause(before).to_lowercase();
+    let mut words = own.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).rev();
+    words.find(|word| !is_in(FILE_ABROAD, word)).is_some_and(|word| is_in(NEW_ABROAD, word))
 }
 
 /// Returns whether words call what follows them a file.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{KnownFile, same_path};
-use crate::edit::path::may_name;
+use crate::edit::path::{bare, may_name};
 
 /// Returns the files in play that a path may mean: of that path, or else all of that name.
 pub(in crate::edit) fn meant_by<'k>(path: &str, known: &'k [KnownFile]) -> Vec<&'k KnownFile> {
@@ -19,6 +19,55 @@ pub(in crate::edit) fn of_path<'k>(path: &str, known: &'k [KnownFile]) -> Vec<&'
         Some(file) => vec![file],
         None => each_once(known.iter().filter(|file| same_path(path, &file.path))),
     }
+}
+
+/// Returns the only file in play of nearly this path, in the same folder: without its extension (`README`), with another one of
+/// its kind, or with other marks between the words (`my-calc.py`).
+pub(in crate::edit) fn near<'k>(path: &str, known: &'k [KnownFile]) -> Option<&'k KnownFile> {
+    let parted = |path: &str| {
+        let path = path.strip_prefix("./").unwrap_or(path).to_string();
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+        let (stem, kind) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).unwrap_or((name, ""));
+        let kind = KINDS.iter().find(|kinds| kinds.contains(&kind)).map_or(kind, |kinds| kinds[0]);
+        (folder.to_string(), stem.replace('-', "_").to_lowercase(), kind.to_lowercase())
+    };
+    let (folder, stem, kind) = parted(path);
+    let is_near = |file: &&KnownFile| {
+        let (own_folder, own_stem, own_kind) = parted(&file.path);
+        own_folder == folder && own_stem == stem && (kind.is_empty() || own_kind == kind)
+    };
+    let mut files = known.iter().filter(is_near);
+    files.next().filter(|_| files.next().is_none())
+}
+
+/// Extensions of one kind.
+const KINDS: [&[&str]; 5] =
+    [&["yml", "yaml"], &["htm", "html"], &["md", "markdown"], &["jpg", "jpeg"], &["cc", "cpp", "cxx"]];
+
+/// Returns the path of the file in play that a full path means in the sandbox which the model thinks it is in: `/workspace/a.py`.
+pub(in crate::edit) fn in_sandbox<'k>(path: &str, known: &'k [KnownFile]) -> Option<&'k str> {
+    const FRONTS: [&str; 14] = [
+        "workspace",
+        "workspaces",
+        "app",
+        "project",
+        "projects",
+        "repo",
+        "code",
+        "src",
+        "testbed",
+        "work",
+        "home/user",
+        "home/ubuntu",
+        "mnt/data",
+        "path/to",
+    ];
+    let path = bare(path);
+    let rest = FRONTS.iter().find_map(|front| path.strip_prefix('/')?.strip_prefix(front)?.strip_prefix('/'))?;
+    // The name of the project may stand between them.
+    let below = rest.split_once('/').map(|(_, below)| below);
+    let find = |path: &str| known.iter().find(|file| file.path == path).map(|file| file.path.as_str());
+    find(rest).or_else(|| find(below?))
 }
 
 /// Returns whether a path begins at the root of the computer.
@@ -57,6 +106,11 @@ pub(in crate::edit) fn version_of<'k>(content: &str, files: &[&'k KnownFile]) ->
 /// Returns whether most lines of a file are in a whole text.
 pub(in crate::edit) fn is_version(content: &str, file: &str) -> bool {
     is_share(&trimmed(content), file, MOST)
+}
+
+/// Returns whether a good part of a file's lines is in a text, or the file has none.
+pub(in crate::edit) fn may_be_version(content: &str, file: &str) -> bool {
+    file.trim().is_empty() || is_share(&trimmed(content), file, FEW)
 }
 
 /// Returns whether nearly all lines of a file are in a text.
@@ -99,6 +153,25 @@ mod tests {
         assert_eq!(path("print(1)\n"), None);
         let linked = [known[0].clone(), KnownFile { path: "link/a.py".into(), ..known[0].clone() }];
         assert_eq!(several("a.py", &linked), None, "they are one");
+    }
+
+    #[test]
+    fn a_path_that_is_nearly_that_of_one_file_is_its() {
+        let file = |path: &str| KnownFile { path: path.into(), text: path.into() };
+        let known = ["README.md", "c.yml", "src/my_calc.py", "Dockerfile.prod", "n.py", "n.js"].map(file);
+        let near = |path: &str| super::near(path, &known).map(|file| file.path.as_str());
+        assert_eq!(near("README"), Some("README.md"));
+        assert_eq!(near("c.yaml"), Some("c.yml"));
+        assert_eq!(near("src/my-calc.py"), Some("src/my_calc.py"));
+        assert_eq!(near("Dockerfile"), Some("Dockerfile.prod"));
+        for path in ["n", "docs/README", "my-calc.py", "c.json", "README.txt"] {
+            assert_eq!(near(path), None, "{path}");
+        }
+        assert_eq!(in_sandbox("/workspace/README.md", &known), Some("README.md"));
+        assert_eq!(in_sandbox("/home/user/demo/src/my_calc.py", &known), Some("src/my_calc.py"));
+        for path in ["/etc/README.md", "README.md", "/workspace/other.md", "/app/x/y/n.py"] {
+            assert_eq!(in_sandbox(path, &known), None, "{path}");
+        }
     }
 
     #[test]

@@ -78,6 +78,13 @@ pub const NEW_BEFORE: &[&str] = &[
     "保存为",
     "写入",
 ];
+/// Words in German, French, Spanish, Portuguese, Russian and Korean for a file that is made: before its path, with others of
+/// [`FILE_ABROAD`] between.
+pub const NEW_ABROAD: &str = "neu neue neuen neuer erstelle erstellen erstellt anlegen lege nouveau nouvelle créer créez crée créons nuevo nueva crear \
+    crea cree creamos novo nova criar crie cria новый новая новом создать создай создайте создаём создаем новый 새 새로운 새파일 생성";
+/// Words between one of those and the path.
+pub const FILE_ABROAD: &str = "die der das eine einer ein datei namens le la les un une fichier nommé appelé el los una archivo fichero llamado \
+    o a um uma arquivo chamado ficheiro файл файла с именем 파일 파일을 파일인 folgende";
 /// Words and brackets behind such a path.
 pub const NEW_BEHIND: &[&str] = &[
     "(new",
