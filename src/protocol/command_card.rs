@@ -109,3 +109,10 @@ pub enum CommandDecision {
     /// Run it in a view; what it changes there is proposed.
     Preview,
 }
+
+impl CommandDecision {
+    /// Returns whether the command runs, where it may write or in a view.
+    pub fn runs(&self) -> bool {
+        matches!(self, CommandDecision::Run { .. } | CommandDecision::Preview)
+    }
+}

@@ -29,11 +29,16 @@ fn of_another() -> Option<(Tree, PathBuf)> {
     Some((tree, program))
 }
 
-fn nebula((tree, program): &(Tree, PathBuf), words: &[&str]) -> Output {
+fn nebula(of: &(Tree, PathBuf), words: &[&str]) -> Output {
+    let mut command = command(of, words);
+    command.current_dir(of.0.root()).output().expect("it runs")
+}
+
+fn command((tree, program): &(Tree, PathBuf), words: &[&str]) -> Command {
     let mut command = Command::new(program);
-    command.args(words).current_dir(tree.root()).env_clear().env("PATH", std::env::var("PATH").expect("a PATH"));
+    command.args(words).env_clear().env("PATH", std::env::var("PATH").expect("a PATH"));
     command.env("HOME", tree.home()).env("NEBULA_HOME", tree.home().join("own")).uid(OTHER).gid(OTHER);
-    command.output().expect("it runs")
+    command
 }
 
 fn both(output: &Output) -> String {
@@ -126,7 +131,8 @@ fn a_workspace_that_may_not_be_entered_is_archived_once_it_may() {
         "{}",
         both(&ran)
     );
-    let undone = nebula(&of, &["undo", "--yes"]);
+    let at = root.to_string_lossy().into_owned();
+    let undone = command(&of, &["--workspace", &at, "undo", "--yes"]).current_dir("/").output().expect("it runs");
     assert!(both(&undone).contains("it may not be entered; `chmod u+rwx` on it lets nebula in"), "{}", both(&undone));
     fs::set_permissions(&root, fs::Permissions::from_mode(0o700)).expect("set");
     let undone = nebula(&of, &["undo", "--yes"]);
