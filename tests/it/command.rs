@@ -126,7 +126,10 @@ fn nothing_is_sent_where_a_value_that_matters_cannot_be_read() {
     fs::remove_file(w.path("home/.nebula/config.json")).expect("removed");
     for (key, says) in [
         ("sk-ant-1", "OPENAI_API_KEY holds a key of anthropic: set it as ANTHROPIC_API_KEY."),
-        ("gsk_1", "OPENAI_API_KEY holds a key of https://api.groq.com/openai/v1: set OPENAI_BASE_URL=https://api.groq.com"),
+        (
+            "gsk_1",
+            "OPENAI_API_KEY holds a key of https://api.groq.com/openai/v1: set OPENAI_BASE_URL=https://api.groq.com",
+        ),
     ] {
         let output = w.command(&["task", "hi"]).env("OPENAI_API_KEY", key).output().expect("it runs");
         let err = String::from_utf8(output.stderr).expect("text");

@@ -5,7 +5,7 @@ use super::entities::entities;
 use super::guard::{
     Lost, PIECE, begin_alike, elided_definitions, end_alike, is_piece, keeps_all, lacking, lost, reaches_both_ends,
 };
-use super::left_out::{LeftOut, left_out};
+use super::left_out::{LeftOut, filled, left_out};
 use super::part::{is_lone_part, is_standing_definition, same_definition};
 use super::snippet::passages;
 use super::splice::sure;
@@ -56,6 +56,10 @@ pub(in crate::edit) fn whole(
     if let Some(changed) = changed {
         let (text, found) = changed?;
         return Ok(NewText { text, found, doubt: None });
+    }
+    if is_block && let Some((text, line)) = filled(old, &content) {
+        let new = whole((old, staying), &text, edit, path)?;
+        return Ok(NewText::inexact(new.text, format!("`{line}` filled with the lines of the file")));
     }
     if is_block && let Some((text, names)) = elided_definitions(old, &content, path) {
         return Ok(NewText::inexact(text, taken_as(&names)));

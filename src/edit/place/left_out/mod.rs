@@ -1,9 +1,15 @@
 //! Lines of a new text that stand for lines of the old one: `# ... existing code ...`, `[rest of the file unchanged]`.
 
+mod inside;
+mod words;
+
 use std::collections::HashSet;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+pub(in crate::edit::place) use self::inside::filled;
+use self::inside::{is_hollow, left_out_inside};
+use self::words::{said, says_foreign};
 use super::part::definitions;
 use crate::edit::lines::Lines;
 use crate::edit::locate::{commented, indent, is_dots, loose_dots, only_dots};
@@ -19,6 +25,8 @@ enum Omission {
     Dots,
     /// Words such as `other settings`, with dots behind them or not, or dots alone: a file may well have such a line.
     Vague,
+    /// Dots inside of a line.
+    Inside,
 }
 
 /// A line by which a new text leaves out lines of the old one.
@@ -29,76 +37,16 @@ pub(in crate::edit) enum LeftOut<'n> {
     Perhaps(&'n str),
 }
 
-/// Words that say by themselves that lines stay.
-const STAYS: [&str; 8] = ["unchanged", "unmodified", "same", "existing", "truncated", "omitted", "snip", "snipped"];
-/// Words for what is not written out.
-const REST: [&str; 3] = ["rest", "remaining", "remainder"];
-/// Words that may say either.
-const MORE: [&str; 13] = [
-    "remains",
-    "remain",
-    "stay",
-    "stays",
-    "other",
-    "others",
-    "more",
-    "etc",
-    "previous",
-    "keep",
-    "continue",
-    "continues",
-    "everything",
-];
-/// Words for what a text consists of.
-const PARTS: [&str; 33] = [
-    "code",
-    "file",
-    "lines",
-    "line",
-    "content",
-    "contents",
-    "function",
-    "functions",
-    "method",
-    "methods",
-    "class",
-    "classes",
-    "settings",
-    "imports",
-    "implementation",
-    "logic",
-    "definitions",
-    "config",
-    "configuration",
-    "options",
-    "values",
-    "entries",
-    "rules",
-    "items",
-    "tests",
-    "fields",
-    "properties",
-    "script",
-    "program",
-    "module",
-    "document",
-    "section",
-    "sections",
-];
-/// Words between those.
-const BETWEEN: [&str; 36] = [
-    "the", "of", "your", "my", "our", "this", "that", "here", "goes", "go", "as", "is", "it", "and", "so", "on", "all",
-    "with", "in", "from", "to", "be", "are", "no", "changes", "change", "for", "before", "above", "below", "todo",
-    "original", "else", "was", "were", "brevity",
-];
-/// Words of other languages that say the same.
-const FOREIGN: [&str; 10] =
-    ["省略", "変更なし", "変更無し", "残りの", "残りは", "既存の", "其余", "不变", "剩余", "이하 동일"];
-
 /// Returns a line of a new text by which lines of the old one are left out. Where no line of the old text is missing at
 /// its place, the line is taken as it stands.
 pub(in crate::edit) fn left_out<'n>(old: &str, new: &'n str) -> Option<LeftOut<'n>> {
     let own = trimmed(old);
+    let inside = left_out_inside(old, new);
+    if let Some(LeftOut::Surely(_)) = inside {
+        return inside;
+    }
+    let is_example = new.contains("```");
+    let mark = |line: &str| mark(line).or_else(|| (!is_example && is_hollow(line.trim())).then_some(Omission::Inside));
     let marked: Vec<(usize, &'n str, Omission)> = solid(new)
         .enumerate()
         .filter_map(|(at, line)| Some((at, line, mark(line)?)))
@@ -106,11 +54,11 @@ pub(in crate::edit) fn left_out<'n>(old: &str, new: &'n str) -> Option<LeftOut<'
         .collect();
     let may_stand = |line: &str| !own.contains(line) && is_no_code(line);
     if marked.is_empty() && !solid(new).map(str::trim).any(may_stand) {
-        return None;
+        return inside;
     }
     let (before, after): (Vec<&str>, Vec<&str>) =
         (solid(old).map(str::trim).collect(), solid(new).map(str::trim).collect());
-    let (mut rest, mut perhaps) = (marked.as_slice(), None);
+    let (mut rest, mut perhaps) = (marked.as_slice(), inside);
     for place in capture_diff_slices(Algorithm::Myers, &before, &after) {
         let lines = place.new_range();
         if let [line] = &after[lines.clone()]
@@ -196,8 +144,8 @@ fn missing(line: &str, mark: Omission, gone: usize, come: usize) -> Option<LeftO
         Omission::Dots | Omission::Dotted => Some(LeftOut::Surely(text)),
         Omission::Said if gone > come && gone >= MANY => Some(LeftOut::Surely(text)),
         Omission::Said => Some(LeftOut::Perhaps(text)),
-        Omission::Vague if gone > come + own => Some(LeftOut::Perhaps(text)),
-        Omission::Vague => None,
+        Omission::Vague | Omission::Inside if gone > come + own => Some(LeftOut::Perhaps(text)),
+        Omission::Vague | Omission::Inside => None,
     }
 }
 
@@ -214,7 +162,7 @@ fn trimmed(text: &str) -> HashSet<&str> {
 
 /// Returns whether the new text of a part of a file surely leaves lines out. A line of dots and words that the old text
 /// does not have always does: what stands beside a part is not known.
-pub(super) fn leaves_out_of_part(old: &str, new: &str) -> bool {
+pub(in crate::edit::place) fn leaves_out_of_part(old: &str, new: &str) -> bool {
     let own = trimmed(old);
     matches!(left_out(old, new), Some(LeftOut::Surely(_)))
         || new.lines().any(|line| mark(line) == Some(Omission::Dotted) && !own.contains(line.trim()))
@@ -222,7 +170,7 @@ pub(super) fn leaves_out_of_part(old: &str, new: &str) -> bool {
 
 /// Returns whether a replacement has a line for lines that its search text does not leave out. Dots may be the body of a
 /// definition: where they take the place of one line, or come with lines that are all new.
-pub(super) fn is_left_out(search: &str, new: &str) -> bool {
+pub(in crate::edit::place) fn is_left_out(search: &str, new: &str) -> bool {
     let apart = |text: &str, other: &str| {
         let others = trimmed(other);
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !only_dots(line));
@@ -239,11 +187,11 @@ pub(super) fn is_left_out(search: &str, new: &str) -> bool {
 }
 
 /// Returns whether a line stands for others, or is dots at the margin.
-pub(super) fn is_mark(line: &str) -> bool {
+pub(in crate::edit::place) fn is_mark(line: &str) -> bool {
     match mark(line) {
         Some(Omission::Dotted | Omission::Said | Omission::Dots) => true,
         Some(Omission::Vague) => only_dots(line.trim_end()),
-        None => false,
+        Some(Omission::Inside) | None => false,
     }
 }
 
@@ -271,35 +219,10 @@ fn mark(line: &str) -> Option<Omission> {
         return Some(Omission::Dotted);
     }
     let lower = inner.to_lowercase();
-    if is_quoted && inner.chars().count() <= 30 && FOREIGN.iter().any(|word| lower.contains(word)) {
+    if is_quoted && inner.chars().count() <= 30 && says_foreign(&lower) {
         return Some(if begins || ends { Omission::Dotted } else { Omission::Vague });
     }
     said(&lower, (begins, ends), is_quoted)
-}
-
-/// Returns what the words of a line say; `begins`: behind dots, `ends`: with dots behind them.
-fn said(lower: &str, (begins, ends): (bool, bool), is_quoted: bool) -> Option<Omission> {
-    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
-    let lists: [&[&str]; 5] = [&STAYS, &REST, &MORE, &PARTS, &BETWEEN];
-    let is_known =
-        |word: &&str| lists.iter().any(|list| list.contains(word)) || word.bytes().all(|b| b.is_ascii_digit());
-    let so_on = lower.contains("and so on") || lower.contains("as is") || lower.contains("as before");
-    if !(so_on || lists[..3].iter().any(|list| has(list))) {
-        return None;
-    }
-    let all_known = words.iter().all(is_known);
-    // `...rest` spreads a variable.
-    let is_apart = is_quoted || words.len() > 1 || !lower.trim_start_matches('.').starts_with(char::is_alphanumeric);
-    let says = has(&STAYS) || (has(&REST) && (!is_quoted || has(&["code", "file"]) || so_on));
-    match all_known {
-        true if !is_apart => None,
-        true if begins && is_quoted => Some(Omission::Dotted),
-        true if says => Some(Omission::Said),
-        true if words.len() > 1 || begins || ends || words == ["etc"] => Some(Omission::Vague),
-        false if is_quoted && words.len() <= 8 && (has(&REST) || has(&MORE)) && has(&STAYS) => Some(Omission::Vague),
-        _ => None,
-    }
 }
 
 /// A longer line is no such mark, in bytes.
