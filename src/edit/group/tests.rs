@@ -920,3 +920,53 @@ fn blank_lines_that_an_edit_leaves_out_stay() {
         assert_eq!(outcome.results[0].rung(), Some(Rung::TrailingSpace));
     }
 }
+
+/// Returns the rung of the only result, or what the model is told.
+fn found(edit: Edit, path: &str, old: &str) -> Result<Rung, String> {
+    let outcome = run(&[edit], &[(path, old)], false);
+    outcome.results[0].rung().ok_or_else(|| outcome.text())
+}
+
+#[test]
+fn a_replacement_that_leaves_lines_out_is_no_certain_one() {
+    let js = "function run(a) {\n  const b = a + 1;\n  return b;\n}\n\nfunction stop(a) {\n  return a;\n}\n";
+    let run_js = "function run(a) {\n  const b = a + 1;\n  return b;\n}";
+    let py = "def total(items):\n    result = 0\n    for item in items:\n        result += item\n    return result\n";
+    let css = "body {\n  margin: 0;\n  padding: 0;\n}\n\nh1 {\n  color: navy;\n}\n";
+    for (path, old, search, new) in [
+        ("a.js", js, run_js, "function run(a) { ... }"),
+        ("a.js", js, run_js, "function run(a) { /* unchanged */ }"),
+        ("a.py", py, py.trim_end(), "def total(items): ..."),
+        ("a.css", css, "body {\n  margin: 0;\n  padding: 0;\n}", "body { ... }"),
+    ] {
+        for edit in [block(path, search, new), replace(path, search, new)] {
+            assert!(found(edit, path, old).is_err_and(|why| why.contains("stands for others")), "{new}");
+        }
+        let body: Vec<String> = search.lines().map(|line| format!("-{line}")).chain([format!("+{new}")]).collect();
+        assert!(found(diff(path, None, &body.join("\n")), path, old).is_err(), "{new}");
+    }
+    let guarded = "def total(items):\n    if not items:\n        return 0\n    # existing loop";
+    for new in
+        [guarded, "def total(items):\n    # loop as before\n    return result", "def total(items):\n    # 原有循环"]
+    {
+        for edit in [block("a.py", py.trim_end(), new), replace("a.py", py.trim_end(), new)] {
+            assert_eq!(found(edit, "a.py", py), Ok(Rung::Inexact), "{new}");
+        }
+    }
+}
+
+#[test]
+fn an_elision_inside_of_a_line_of_a_whole_file_is_filled_or_refused() {
+    let js = "function run(a) {\n  return a;\n}\n\nfunction stop(a) {\n  log(a);\n  return a;\n}\n";
+    let new = "function run(a) {\n  return a + 1;\n}\n\nfunction stop(a) { ... }\n";
+    let outcome = run(&[whole("a.js", new)], &[("a.js", js)], false);
+    assert_eq!(outcome.results[0].rung(), Some(Rung::Inexact), "{}", outcome.text());
+    let wanted = js.replacen("return a;", "return a + 1;", 1);
+    assert_eq!(outcome.changes[0].after.text(), Some(wanted.as_str()));
+    let call = Edit::new("a.js", Op::Overwrite { content: new.into() }, Format::TOOLS, "editFile");
+    assert!(found(call, "a.js", js).is_err_and(|why| why.contains("leaves lines out (`function stop(a) { ... }`)")));
+    // Only a part is known of what a comment stands for.
+    let part = "def total(items):\n    # existing loop\n    return result\n";
+    let py = "import os\n\n\ndef total(items):\n    result = 0\n    for item in items:\n        result += item\n    return result\n\n\ndef b():\n    pass\n";
+    assert!(found(whole("a.py", part), "a.py", py).is_err_and(|why| why.contains("leaves lines out")));
+}

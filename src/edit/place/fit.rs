@@ -1,6 +1,6 @@
 //! Adapts a replacement to the file: shifted, filled, with the file's line endings.
 
-use super::left_out::is_left_out;
+use super::left_out::{doubtful, is_left_out, may_leave_out};
 use super::splice::{Done, Splice, spliced, with_ending};
 use crate::edit::bytes::{self, Endings};
 use crate::edit::lines::Lines;
@@ -10,7 +10,8 @@ use crate::proposal::{PlaceMatch, Rung, State};
 
 /// Returns the splices for the places of a search text.
 pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<LocatedPlace>) -> Result<Done, String> {
-    if !search.text.lines().any(is_dots) && is_left_out(search.text, new) {
+    let is_full = !search.text.lines().any(is_dots);
+    if is_full && is_left_out(search.text, new) {
         return Err(DOTS.to_string());
     }
     let endings = if new.contains('\n') { bytes::endings(text) } else { Endings::None };
@@ -45,6 +46,9 @@ pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<LocatedPla
         if place.found.rung >= found.rung {
             found = place.found;
         }
+    }
+    if let Some(line) = may_leave_out(search.text, new).filter(|_| is_full) {
+        found = doubtful(line);
     }
     Ok(Done { stages: vec![splices], found, stands: false })
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::body::{Body, LineKind, blanks};
 use super::entities::entities;
 use super::fit;
-use super::left_out::leaves_out_of_part;
+use super::left_out::{doubtful, leaves_out_of_part, may_leave_out};
 use super::passage::made_already;
 use super::splice::{Done, Splice, TargetText, spliced, sure, with_ending};
 use super::standing;
@@ -29,7 +29,10 @@ pub(super) fn place(target: &TargetText, hunks: &[PatchHunk]) -> Result<Done, St
         let placer = Placer { text: &text, raw: target.encoding == Encoding::Raw, hunk, after };
         let explain =
             |why: String| if hunks.len() > 1 { format!("hunk {} of {}: {why}", i + 1, hunks.len()) } else { why };
-        let Some((splices, found)) = placer.place(hunks.len() == 1).map_err(explain)? else { continue };
+        let Some((splices, mut found)) = placer.place(hunks.len() == 1).map_err(explain)? else { continue };
+        if let Some(doubt) = placer.doubt() {
+            found = doubt;
+        }
         if splices.is_empty() {
             done.stands = true;
             continue;
@@ -114,6 +117,14 @@ impl Placer<'_> {
             Err(_) if alone && let Some(new) = self.whole(&lenient) => Ok(Some(new)),
             Err(lenient_miss) => Err(self.explain(if lenient == strict { &miss } else { &lenient_miss })),
         }
+    }
+
+    /// Returns how the hunk counts where a line of it may stand for others.
+    fn doubt(&self) -> Option<PlaceMatch> {
+        let body = Body::strict(&self.hunk.body);
+        let before = body.before();
+        let is_full = !before.iter().any(|line| is_dots(line));
+        may_leave_out(&before.join("\n"), &body.after().join("\n")).filter(|_| is_full).map(doubtful)
     }
 
     /// Returns the hunk with the blank lines that the file has between its lines.

@@ -5,7 +5,7 @@ use super::entities::entities;
 use super::guard::{
     Lost, PIECE, begin_alike, elided_definitions, end_alike, is_piece, keeps_all, lacking, lost, reaches_both_ends,
 };
-use super::left_out::{LeftOut, filled, left_out};
+use super::left_out::{LeftOut, filled, is_said, left_out};
 use super::part::{is_lone_part, is_standing_definition, same_definition};
 use super::snippet::passages;
 use super::splice::sure;
@@ -54,12 +54,11 @@ pub(in crate::edit) fn whole(
     }
     let changed = transcript::diff(old, &content).or_else(|| transcript::conflict(old, &content, path));
     if let Some(changed) = changed {
-        let (text, found) = changed?;
-        return Ok(NewText { text, found, doubt: None });
+        return changed.map(|(text, found)| NewText { text, found, doubt: None });
     }
     if is_block && let Some((text, line)) = filled(old, &content) {
-        let new = whole((old, staying), &text, edit, path)?;
-        return Ok(NewText::inexact(new.text, format!("`{line}` filled with the lines of the file")));
+        let found = inexact(format!("`{line}` filled with the lines of the file"));
+        return Ok(NewText { found, ..whole((old, staying), &text, edit, path)? });
     }
     if is_block && let Some((text, names)) = elided_definitions(old, &content, path) {
         return Ok(NewText::inexact(text, taken_as(&names)));
@@ -85,9 +84,12 @@ pub(in crate::edit) fn whole(
     let is_standing = is_part && edit.whole && is_standing_definition(old, &text);
     if is_part
         && !is_standing
-        && let Some((placed, names)) = placed_parts(old, &text, path, (&lost, &doubt))
+        && let Some((placed, names)) = placed_parts((old, &text), edit, path, (&lost, &doubt))
     {
-        return Ok(NewText::inexact(placed, taken_as(&names)));
+        return match left_out(old, &placed) {
+            Some(LeftOut::Surely(line) | LeftOut::Perhaps(line)) => Err(leaves_out(line)),
+            None => Ok(NewText::inexact(placed, taken_as(&names))),
+        };
     }
     let Some(lost) = lost else { return Ok(NewText { text, found, doubt }) };
     let why = match lost {
@@ -116,14 +118,21 @@ pub(in crate::edit) fn keeps_all_of(old: &str, content: &str, path: &str) -> boo
 /// Returns a file with a text in the place of the one definition, or the several passages, of it that the text is, and
 /// their names. Where the one stays as it is, the lines around it may be meant to go.
 fn placed_parts(
-    old: &str,
-    text: &str,
+    (old, text): (&str, &str),
+    edit: &Edit,
     path: &str,
     (lost, doubt): (&Option<Lost>, &Option<String>),
 ) -> Option<(String, String)> {
     let is_other = |placed: &str| placed != old || matches!(lost, Some(Lost::Definitions(..)));
     let one = same_definition(old, text).filter(|(placed, _)| is_other(placed));
-    one.or_else(|| passages(old, text, path).filter(|(placed, _)| doubt.is_none() && placed != text))
+    // A text that is a part of the file lacks the rest of it, in the place of which any comment seems to stand.
+    let says_nothing = || match left_out(old, text) {
+        Some(LeftOut::Surely(line) | LeftOut::Perhaps(line)) => !is_said(line),
+        None => true,
+    };
+    let is_certain =
+        |placed: &str| doubt.is_none() || edit.elsewhere.is_none() && says_nothing() && left_out(old, placed).is_none();
+    one.or_else(|| passages(old, text, path).filter(|(placed, _)| placed != text && is_certain(placed)))
 }
 
 /// Returns the reason, for the model, why a text is none of the file.
@@ -141,10 +150,7 @@ fn no_file(old: &str, content: &str, is_block: bool, path: &str) -> Option<&'sta
 fn doubted(old: &str, content: &str, edit: &Edit) -> Result<Option<String>, String> {
     Ok(match left_out(old, content) {
         Some(LeftOut::Surely(line)) => {
-            return Err(format!(
-                "the new text leaves lines out (`{line}`), so the whole file is not known. Write every line, or change \
-                 only a part of the file with a search and replace."
-            ));
+            return Err(leaves_out(line));
         }
         Some(LeftOut::Perhaps(line)) => {
             Some(format!("lines of the file are gone where it reads `{line}`; is a part of the file meant?"))
@@ -153,6 +159,13 @@ fn doubted(old: &str, content: &str, edit: &Edit) -> Result<Option<String>, Stri
             format!("it leaves out {names}, which another block of the answer holds; is a part of the file meant?")
         }),
     })
+}
+
+fn leaves_out(line: &str) -> String {
+    format!(
+        "the new text leaves lines out (`{line}`), so the whole file is not known. Write every line, or change only a part \
+         of the file with a search and replace."
+    )
 }
 
 fn taken_as(names: &str) -> String {

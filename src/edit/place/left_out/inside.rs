@@ -22,9 +22,12 @@ struct Hollow<'t> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind<'t> {
     Bracket(char, char),
-    Colon,
+    /// A colon, or the sign of an assignment.
+    Sign(char),
     Tag(&'t str),
 }
+
+const PAIRS: [(char, char); 3] = [('{', '}'), ('[', ']'), ('(', ')')];
 
 /// A line of a new text whose inside stands for lines of the old one.
 struct Gap<'n> {
@@ -82,6 +85,10 @@ fn own_lines(hay: &Lines, part: &Lines, gap: &Gap) -> Option<String> {
     let block = block(hay, at, hollow);
     let parts = [',', ';'];
     let (mut end, tail) = match (hollow.kind, hollow.tail) {
+        // Keys below a key have no brackets.
+        (Kind::Bracket(..), Some(_)) if hay.content(at).trim() == hollow.head && hollow.head.ends_with(':') => {
+            (None, "")
+        }
         (Kind::Bracket(_, close), Some(tail)) => (Some(close.to_string()), tail),
         (Kind::Tag(name), Some(tail)) => (Some(format!("</{name}>")), tail),
         _ => (None, ""),
@@ -132,7 +139,7 @@ fn is_abstract(old: &str, new: &str, gap: &Gap) -> bool {
     let above = new.lines().take(gap.at).last().unwrap_or_default().trim();
     let is_said = ["abstractmethod", "overload"].iter().any(|word| above.starts_with('@') && above.ends_with(word));
     let becomes = |word: &&str| new.contains(*word) && !old.contains(*word);
-    gap.hollow.kind == Kind::Colon && (is_said || ["(Protocol", "(ABC"].iter().any(|word| becomes(&word)))
+    gap.hollow.kind == Kind::Sign(':') && (is_said || ["(Protocol", "(ABC"].iter().any(becomes))
 }
 
 /// Returns what of a line is around an inside that is left out.
@@ -140,7 +147,7 @@ fn hollow(text: &str) -> Option<Hollow<'_>> {
     if text.len() > LONGEST {
         return None;
     }
-    tagged(text).or_else(|| between_brackets(text)).or_else(|| behind_colon(text))
+    tagged(text).or_else(|| between_brackets(text)).or_else(|| behind_sign(text))
 }
 
 fn tagged(text: &str) -> Option<Hollow<'_>> {
@@ -154,7 +161,6 @@ fn tagged(text: &str) -> Option<Hollow<'_>> {
 }
 
 fn between_brackets(text: &str) -> Option<Hollow<'_>> {
-    const PAIRS: [(char, char); 3] = [('{', '}'), ('[', ']'), ('(', ')')];
     let openers = text.char_indices().filter_map(|(at, c)| Some((at, PAIRS.iter().find(|pair| pair.0 == c)?)));
     for (at, (open, close)) in openers {
         let (head, rest) = (text[..at].trim_end(), &text[at + 1..]);
@@ -165,7 +171,15 @@ fn between_brackets(text: &str) -> Option<Hollow<'_>> {
         for (end, _) in rest.match_indices(*close) {
             let tail = rest[end + 1..].trim();
             let is_end = tail.chars().all(|c| ")]},;".contains(c));
-            if let Some(is_sure) = left_out_of(rest[..end].trim(), true).filter(|_| is_end) {
+            let inner = rest[..end].trim();
+            let is_begun = || *open != '(' && [", ...", ", …"].iter().any(|dots| inner.ends_with(dots));
+            if is_end && is_begun() {
+                return Some(Hollow { head, kind, tail: Some(tail), is_sure: true });
+            }
+            if inner.is_empty() && says_staying(commented(tail).unwrap_or_default()) == Some(true) {
+                return Some(Hollow { head, kind, tail: None, is_sure: true });
+            }
+            if let Some(is_sure) = left_out_of(inner, true).filter(|_| is_end) {
                 return Some(Hollow { head, kind, tail: Some(tail), is_sure });
             }
         }
@@ -176,12 +190,20 @@ fn between_brackets(text: &str) -> Option<Hollow<'_>> {
     None
 }
 
-fn behind_colon(text: &str) -> Option<Hollow<'_>> {
-    let is_head = |head: &str| head.contains(char::is_alphanumeric) && !head.ends_with(':');
-    let mut colons = text.match_indices(':').map(|(at, _)| (text[..at].trim_end(), text[at + 1..].trim()));
-    colons.find_map(|(head, inner)| {
-        let is_sure = left_out_of(inner, false).filter(|_| is_head(head))?;
-        Some(Hollow { head, kind: Kind::Colon, tail: None, is_sure })
+fn behind_sign(text: &str) -> Option<Hollow<'_>> {
+    let is_head = |head: &str| head.contains(char::is_alphanumeric) && !head.ends_with([':', '=', '<', '>', '!']);
+    let mut signs = text.match_indices([':', '=']);
+    signs.find_map(|(at, sign)| {
+        let (head, inner) = (text[..at].trim_end(), text[at + 1..].trim());
+        let bare = inner.trim_end_matches([',', ';']);
+        // Dots in quotes may be a text.
+        let quoted = ['"', '\''].iter().find_map(|sign| bare.strip_prefix(*sign)?.strip_suffix(*sign));
+        let is_sure = match quoted {
+            Some(text) => loose_dots(text).then_some(false),
+            None => left_out_of(bare, false),
+        };
+        let is_sure = is_sure.filter(|_| is_head(head))?;
+        Some(Hollow { head, kind: Kind::Sign(sign.chars().next()?), tail: None, is_sure })
     })
 }
 
@@ -210,7 +232,7 @@ fn heads(lines: &Lines, hollow: &Hollow) -> Vec<usize> {
         let next = || (at + 1..lines.len()).map(|at| lines.content(at).trim()).find(|line| !line.is_empty());
         match hollow.kind {
             Kind::Tag(_) => true,
-            Kind::Colon => rest.starts_with(':'),
+            Kind::Sign(sign) => rest.starts_with(sign),
             Kind::Bracket(open, _) if rest.is_empty() => {
                 hollow.head.ends_with(':') || next().is_some_and(|line| line.starts_with(open))
             }
@@ -239,7 +261,11 @@ fn block(lines: &Lines, at: usize, hollow: &Hollow) -> usize {
         }
         Kind::Tag(name) if opened.is_empty() => until(&|line| line.starts_with(&format!("</{name}"))),
         Kind::Tag(_) => return at + 1,
-        Kind::Bracket(..) | Kind::Colon => None,
+        Kind::Sign(_) => {
+            let close = PAIRS.iter().find(|(open, _)| opened.ends_with(*open));
+            close.and_then(|(_, close)| until(&|line| line.starts_with(*close))).map(|at| at + 1)
+        }
+        Kind::Bracket(..) => None,
     };
     closed.unwrap_or_else(|| below(lines, at, |line| !is_outside(line)))
 }
@@ -268,4 +294,94 @@ fn code(lines: &Lines, at: usize, hollow: &Hollow) -> usize {
     let own = text[hollow.head.len().min(text.len())..].trim_start_matches([' ', ':', '{', '[', '(']);
     let is_own = self::hollow(text).is_none() && own.contains(char::is_alphanumeric) && !NOTHING.contains(&own);
     (at + 1..block(lines, at, hollow)).filter(is_code).count() + usize::from(is_own && commented(own).is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::left_out;
+    use super::*;
+
+    const JS: &str = "const cfg = {\n  host: \"a\",\n  port: 1,\n};\n\nfunction run() {\n  return cfg.port;\n}\n\nfunction stop() {\n  console.log(cfg.host);\n  return 0;\n}\n\nmodule.exports = { run, stop };\n";
+    const STOP: &str = "function stop() {\n  console.log(cfg.host);\n  return 0;\n}\n";
+    const PY: &str = "import sys\n\nUSERS = {\n    \"a\": 1,\n    \"b\": 2,\n}\n\n\ndef f(n):\n    return USERS[n]\n\n\ndef g(n):\n    if n not in USERS:\n        return 0\n    return len(n)\n";
+    const G: &str = "def g(n):\n    if n not in USERS:\n        return 0\n    return len(n)\n";
+    const HTML: &str = "<html>\n<head>\n<title>Shop</title>\n<link href=\"s.css\">\n</head>\n<body>\n  <h1>Shop</h1>\n</body>\n</html>\n";
+    const HEAD: &str = "<head>\n<title>Shop</title>\n<link href=\"s.css\">\n</head>\n";
+    const JSON: &str =
+        "{\n  \"version\": \"1\",\n  \"scripts\": {\n    \"start\": \"a\",\n    \"test\": \"b\"\n  }\n}\n";
+    const SCRIPTS: &str = "  \"scripts\": {\n    \"start\": \"a\",\n    \"test\": \"b\"\n  }\n";
+    const YAML: &str = "web:\n  image: a\n  port: 1\ndb:\n  image: b\n  port: 2\nports:\n- 1\n- 2\n";
+    const DB: &str = "db:\n  image: b\n  port: 2\n";
+    const C: &str = "int count(char *s)\n{\n    int n = 0;\n    return n;\n}\n\nint main(void) {\n    return 0;\n}\n";
+    const COUNT: &str = "int count(char *s)\n{\n    int n = 0;\n    return n;\n}\n";
+    const CSS: &str = "body {\nmargin: 0;\npadding: 0;\n}\n\nh1 {\n  color: navy;\n}\n";
+
+    #[test]
+    fn dots_inside_of_a_line_stand_for_what_the_file_has_there() {
+        let users = "USERS = {\n    \"a\": 1,\n    \"b\": 2,\n}\n";
+        let cfg = "const cfg = {\n  host: \"a\",\n  port: 1,\n};\n";
+        let ports = "ports:\n- 1\n- 2\n";
+        for (old, from, to) in [
+            (JS, STOP, "function stop() { ... }\n"),
+            (JS, STOP, "function stop() { … }\n"),
+            (JS, STOP, "function stop() { /* unchanged */ }\n"),
+            (JS, STOP, "function stop() { /* ... */ }\n"),
+            (JS, STOP, "function stop() { ... existing code ... }\n"),
+            (JS, STOP, "function stop() { // ...\n}\n"),
+            (JS, cfg, "const cfg = {...};\n"),
+            (PY, users, "USERS = {...}\n"),
+            (PY, users, "USERS = {\"a\": 1, ...}\n"),
+            (PY, users, "USERS = ...\n"),
+            (PY, G, "def g(n): ...\n"),
+            (PY, G, "def g(n): # unchanged\n"),
+            (HTML, HEAD, "<head>...</head>\n"),
+            (HTML, HEAD, "<head><!-- unchanged --></head>\n"),
+            (JSON, SCRIPTS, "  \"scripts\": { ... }\n"),
+            (YAML, DB, "db: ...\n"),
+            (YAML, DB, "db: {...}\n"),
+            (YAML, DB, "db: # unchanged\n"),
+            (YAML, ports, "ports: [...]\n"),
+            (C, COUNT, "int count(char *s) { ... }\n"),
+            (CSS, "body {\nmargin: 0;\npadding: 0;\n}\n", "body { ... }\n"),
+        ] {
+            let new = old.replace(from, to);
+            assert_ne!(new, old, "{to}");
+            let first = to.lines().next().expect("a line").trim();
+            assert_eq!(left_out(old, &new), Some(LeftOut::Surely(first)), "{new}");
+            assert_eq!(filled(old, &new), Some((old.to_string(), first)), "{new}");
+        }
+        // What stands beside it keeps the sign between them.
+        let more = JSON.replace(SCRIPTS, "  \"scripts\": { ... },\n  \"x\": 1\n");
+        let text = filled(JSON, &more).expect("filled").0;
+        assert_eq!(text, JSON.replace("\"b\"\n  }\n", "\"b\"\n  },\n  \"x\": 1\n"));
+        // Another head has no certain place, and a comment may say anything.
+        for line in ["function stop(now) { ... }", "function stop() { /* as you like */ }"] {
+            let new = JS.replace(STOP, &format!("{line}\n"));
+            assert_eq!(left_out(JS, &new), Some(LeftOut::Perhaps(line)));
+            assert_eq!(filled(JS, &new), None);
+        }
+    }
+
+    #[test]
+    fn dots_that_a_language_has_stand_for_nothing() {
+        let stub = "class A(Protocol):\n    def one(self): ...\n\n\ndef f(n):\n    return n\n";
+        let spread = "const a = {\n  x: 1,\n  y: 2,\n};\nf(a, b);\n";
+        for (old, new) in [
+            (stub, stub.replace("return n", "return n + 1")),
+            (stub, stub.replace("\n\n\ndef", "\n    def two(self): ...\n\n\ndef")),
+            (PY, format!("@overload\ndef g(n: int) -> int: ...\n{PY}")),
+            (PY, PY.replace("def g(n):", "def g(n):  # unchanged")),
+            (spread, spread.replace("  x: 1,\n  y: 2,\n", "  ...defaults,\n")),
+            (spread, spread.replace("{\n  x: 1,\n  y: 2,\n}", "{ ...defaults }")),
+            (spread, spread.replace("f(a, b)", "f(...args)")),
+            ("print(\"Loading\")\nx = 1\n", "print(\"Loading {...}\")\nx = 1\n".to_string()),
+            ("func f(a int, b int) {\n\tg(a, b)\n}\n", "func f(a ...int) {\n\tg(a...)\n}\n".to_string()),
+            ("let a = S { x: 1, y: 2 };\n", "let a = S { x: 1, ..Default::default() };\n".to_string()),
+            ("int f(int a);\n", "int f(const char *s, ...);\n".to_string()),
+        ] {
+            assert_eq!(left_out(old, &new), None, "{new}");
+        }
+        let new = PY.replace(G, "@abstractmethod\ndef g(n): ...\n");
+        assert_eq!(left_out(PY, &new), Some(LeftOut::Perhaps("def g(n): ...")));
+    }
 }

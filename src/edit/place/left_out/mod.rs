@@ -9,10 +9,11 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 pub(in crate::edit::place) use self::inside::filled;
 use self::inside::{is_hollow, left_out_inside};
-use self::words::{said, says_foreign};
+use self::words::{said, says_foreign, says_staying};
 use super::part::definitions;
 use crate::edit::lines::Lines;
 use crate::edit::locate::{commented, indent, is_dots, loose_dots, only_dots};
+use crate::proposal::{PlaceMatch, Rung};
 
 /// The kind of a line that may stand for others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +59,9 @@ pub(in crate::edit) fn left_out<'n>(old: &str, new: &'n str) -> Option<LeftOut<'
     }
     let (before, after): (Vec<&str>, Vec<&str>) =
         (solid(old).map(str::trim).collect(), solid(new).map(str::trim).collect());
-    let (mut rest, mut perhaps) = (marked.as_slice(), inside);
-    for place in capture_diff_slices(Algorithm::Myers, &before, &after) {
+    let places = capture_diff_slices(Algorithm::Myers, &before, &after);
+    let (mut rest, mut perhaps) = (marked.as_slice(), inside.or_else(|| for_more((&before, &after), &places, &own)));
+    for place in places {
         let lines = place.new_range();
         if let [line] = &after[lines.clone()]
             && is_for_many(line, &before[place.old_range()])
@@ -81,6 +83,36 @@ pub(in crate::edit) fn left_out<'n>(old: &str, new: &'n str) -> Option<LeftOut<'
         }
     }
     perhaps.or_else(|| for_definitions(old, new, &own).map(LeftOut::Perhaps))
+}
+
+/// Returns a line without code that says that something stays, whatever it is, where more lines of code go than come.
+fn for_more<'n>((before, after): (&[&str], &[&'n str]), places: &[DiffOp], own: &HashSet<&str>) -> Option<LeftOut<'n>> {
+    let is_said = |line: &str| is_remark(line) && says_staying(words_of(line)).is_some();
+    let is_code = |line: &&&str| line.contains(char::is_alphanumeric) && commented(line).is_none() && !is_said(line);
+    let code = |lines: &[&str]| lines.iter().filter(is_code).count();
+    let says = |line: &&&'n str| is_remark(line) && !own.contains(**line);
+    // Brackets alone part nothing.
+    let parts = |place: &DiffOp| matches!(place, DiffOp::Equal { .. }) && code(&before[place.old_range()]) > 0;
+    places.split(parts).find_map(|places| {
+        let old = |place: &DiffOp| code(&before[place.old_range()]);
+        let new = |place: &DiffOp| code(&after[place.new_range()]);
+        let (gone, come) = (places.iter().map(old).sum::<usize>(), places.iter().map(new).sum::<usize>());
+        let lines = places.iter().flat_map(|place| &after[place.new_range()]).filter(says);
+        let mut said = lines.filter_map(|line| Some((*line, says_staying(words_of(line))?)));
+        said.find(|(_, is_sure)| gone > come + usize::from(!is_sure)).map(|(line, _)| LeftOut::Perhaps(line))
+    })
+}
+
+/// Returns whether a line without code is no element of a page.
+fn is_remark(line: &str) -> bool {
+    let is_element = || line.starts_with('<') && commented(line).is_none() && line.contains(['=', '/']);
+    is_no_code(line) && !is_element()
+}
+
+/// Returns the words of a line without code: what its comment says.
+fn words_of(line: &str) -> &str {
+    let behind = ["#", "//", "--"].iter().find_map(|sign| line.split_once(sign)).map(|(_, words)| words);
+    commented(line).or(behind).unwrap_or(line)
 }
 
 /// Returns whether a line that is no code stands where these lines of code were, and is not one of them.
@@ -184,6 +216,34 @@ pub(in crate::edit::place) fn is_left_out(search: &str, new: &str) -> bool {
     leaves_out_of_part(search, new)
         || dots().any(|line| !only_dots(line.trim()))
         || (dots().next().is_some() && !is_body())
+}
+
+/// Returns a line of a replacement that may stand for lines that its search text does not leave out.
+pub(in crate::edit::place) fn may_leave_out<'n>(search: &str, new: &'n str) -> Option<&'n str> {
+    if let Some(LeftOut::Perhaps(line)) = left_out_inside(search, new) {
+        return Some(line);
+    }
+    let own = trimmed(search);
+    let (before, after): (Vec<&str>, Vec<&str>) =
+        (solid(search).map(str::trim).collect(), solid(new).map(str::trim).collect());
+    if !after.iter().any(|line| is_remark(line) && is_said(line)) {
+        return None;
+    }
+    let places = capture_diff_slices(Algorithm::Myers, &before, &after);
+    match for_more((&before, &after), &places, &own) {
+        Some(LeftOut::Perhaps(line)) => Some(line),
+        _ => None,
+    }
+}
+
+/// Returns whether a line without code says that something stays.
+pub(in crate::edit::place) fn is_said(line: &str) -> bool {
+    says_staying(words_of(line)).is_some()
+}
+
+/// Returns how a replacement counts that may leave lines out.
+pub(in crate::edit::place) fn doubtful(line: &str) -> PlaceMatch {
+    PlaceMatch { rung: Rung::Inexact, detail: Some(format!("lines are gone where it reads `{line}`")) }
 }
 
 /// Returns whether a line stands for others, or is dots at the margin.
@@ -300,9 +360,63 @@ mod tests {
             format!("{}# alles andere\n", keys.lines().take(from).map(|l| format!("{l}\n")).collect::<String>())
         };
         assert_eq!(left_out(&keys, &new(4)), Some(LeftOut::Perhaps("# alles andere")));
-        assert_eq!(left_out(&keys, &new(6)), None);
+        assert_eq!(left_out(&keys, &new(6).replace("alles andere", "das Ende")), None);
         let comments: String = (0..9).map(|n| format!("# line {n}\n")).collect();
         assert_eq!(left_out(&format!("{comments}a: 1\n"), "# short\na: 1\n"), None);
+    }
+
+    #[test]
+    fn a_comment_that_says_what_stays_counts_whatever_it_names() {
+        let js = "const app = express();\n\napp.get(\"/\", (req, res) => {\n  res.send(\"hi\");\n});\n\napp.get(\"/users\", (req, res) => {\n  res.json([]);\n});\n\napp.listen(3000);\n";
+        let new = "const app = express();\n\n// existing routes\n\napp.get(\"/health\", (req, res) => {\n  res.send(\"ok\");\n});\n\napp.listen(3000);\n";
+        for line in ["// existing routes", "// handlers as before", "// 其他路由", "// bestehende Routen"] {
+            let new = new.replace("// existing routes", line);
+            assert_eq!(left_out(js, &new), Some(LeftOut::Perhaps(line)));
+        }
+        let html = "<html>\n<head>\n  <meta a>\n  <title>T</title>\n  <link b>\n</head>\n<body>\n</body>\n</html>\n";
+        let nav = "<body>\n  <nav>\n    <a href=\"/\">Home</a>\n    <a href=\"/b\">B</a>\n  </nav>\n</body>\n";
+        let env = "web:\n  env:\n    A: 1\n    B: 2\n    C: 3\n";
+        let sql = "CREATE TABLE a (\n  id int,\n  name text,\n  age int\n);\n";
+        let py =
+            "def total(items):\n    result = 0\n    for item in items:\n        result += item\n    return result\n";
+        for (old, from, to) in [
+            (html, "  <meta a>\n  <title>T</title>\n  <link b>\n", "  <!-- head unchanged -->\n"),
+            (env, "    A: 1\n    B: 2\n    C: 3\n", "    # existing env vars\n    D: 4\n"),
+            (nav, "    <a href=\"/\">Home</a>\n    <a href=\"/b\">B</a>\n", "    <!-- same nav as before -->\n"),
+            (sql, "  id int,\n  name text,\n  age int\n", "  -- existing columns\n  email text\n"),
+            (py, "    result = 0\n    for item in items:\n        result += item\n", "    # loop unchanged\n"),
+            (
+                py,
+                "    result = 0\n    for item in items:\n        result += item\n    return result\n",
+                "    pass  # unchanged\n",
+            ),
+        ] {
+            let new = old.replace(from, to);
+            let line = to.lines().next().expect("a line").trim();
+            assert_eq!(left_out(old, &new), Some(LeftOut::Perhaps(line)));
+            assert_eq!(may_leave_out(from, to), Some(line));
+        }
+        // As much comes as goes, or the comment says nothing of the kind.
+        for (old, new) in [
+            (py, py.replace("    result = 0\n", "    # Keep the existing sum.\n    result = 10\n")),
+            (
+                py,
+                py.replace(
+                    "    result = 0\n    for item in items:\n        result += item\n    return result\n",
+                    "    # Adds up.\n    return sum(items)\n",
+                ),
+            ),
+            (
+                nav,
+                nav.replace(
+                    "    <a href=\"/\">Home</a>\n    <a href=\"/b\">B</a>\n",
+                    "    <a href=\"/b\">Existing users</a>\n",
+                ),
+            ),
+            (js, js.replace("3000", "3001").replace("app.listen", "// REST server\napp.listen")),
+        ] {
+            assert_eq!((left_out(old, &new), may_leave_out(old, &new)), (None, None), "{new}");
+        }
     }
 
     #[test]

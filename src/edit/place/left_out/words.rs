@@ -99,7 +99,8 @@ pub(super) fn said(lower: &str, (begins, ends): (bool, bool), is_quoted: bool) -
 }
 
 /// Words for what is left out, which say less by themselves, and their beginnings in other languages.
-const OTHERS: [&str; 15] = [
+const OTHERS: [&str; 16] = [
+    "previous",
     "same",
     "rest",
     "remaining",
@@ -184,4 +185,42 @@ pub(super) fn says_staying(comment: &str) -> Option<bool> {
     // An interface is called so, too.
     let is_name = comment.contains("REST") && !has(&["other", "others", "remaining", "same"]);
     ((has(&OTHERS) || holds(&OTHER_SIGNS)) && !is_name).then_some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_says_that_something_stays_in_any_language() {
+        for said in [
+            "existing routes",
+            "handlers as before",
+            "head unchanged",
+            "existing env vars",
+            "现有路由",
+            "既存のルート",
+            "bestehende Routen",
+            "Rest bleibt unverändert",
+            "rutas existentes",
+            "기존 코드",
+            "same",
+        ] {
+            assert_eq!(says_staying(said), Some(true), "{said}");
+        }
+        for said in
+            ["rest of the function", "other cases", "其他路由", "残りのルート", "weitere Routen", "the same routes"]
+        {
+            assert_eq!(says_staying(said), Some(false), "{said}");
+        }
+        for said in [
+            "REST endpoints",
+            "adds two numbers",
+            "restore the state",
+            "no such user",
+            "an existing user is never replaced by a new one",
+        ] {
+            assert_eq!(says_staying(said), None, "{said}");
+        }
+    }
 }
