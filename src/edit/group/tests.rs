@@ -956,6 +956,32 @@ fn a_replacement_that_leaves_lines_out_is_no_certain_one() {
 }
 
 #[test]
+fn a_search_for_all_of_a_file_with_a_part_of_it_in_its_place_is_a_guess() {
+    let py = "import os\n\n\ndef a():\n    return 1\n\n\ndef b():\n    return 2\n\n\ndef c():\n    return 3\n";
+    let new = "def a():\n    return 11\n";
+    let body: Vec<String> =
+        py.lines().map(|line| format!("-{line}")).chain(new.lines().map(|line| format!("+{line}"))).collect();
+    for edit in [
+        block("a.py", py.trim_end(), new.trim_end()),
+        replace("a.py", py, new),
+        block("a.py", "import os\n...\n    return 3", new.trim_end()),
+        diff("a.py", None, &body.join("\n")),
+    ] {
+        assert_eq!(found(edit.clone(), "a.py", py), Ok(Rung::Inexact), "{edit:?}");
+    }
+    let certain = py.replace("1", "11");
+    assert_eq!(found(block("a.py", py.trim_end(), certain.trim_end()), "a.py", py), Ok(Rung::Exact));
+    assert_eq!(found(block("a.py", "def b():\n    return 2", ""), "a.py", py), Ok(Rung::Exact));
+    // Deleted and made anew.
+    let delete = Edit::new("a.py", Op::Delete, Format::PATCH, "patch");
+    let add = Edit::new("a.py", Op::Write { content: new.into() }, Format::PATCH, "patch");
+    let outcome = run(&[delete.clone(), add], &[("a.py", py)], false);
+    assert_eq!(outcome.results[1].rung(), Some(Rung::Inexact), "{}", outcome.text());
+    let add = Edit::new("a.py", Op::Write { content: certain }, Format::PATCH, "patch");
+    assert!(run(&[delete, add], &[("a.py", py)], false).results[1].rung() == Some(Rung::Exact));
+}
+
+#[test]
 fn an_elision_inside_of_a_line_of_a_whole_file_is_filled_or_refused() {
     let js = "function run(a) {\n  return a;\n}\n\nfunction stop(a) {\n  log(a);\n  return a;\n}\n";
     let new = "function run(a) {\n  return a + 1;\n}\n\nfunction stop(a) { ... }\n";

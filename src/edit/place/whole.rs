@@ -92,16 +92,16 @@ pub(in crate::edit) fn whole(
         };
     }
     let Some(lost) = lost else { return Ok(NewText { text, found, doubt }) };
-    let why = match lost {
-        Lost::Definitions(lost, of) => {
-            format!("it leaves out {lost} of the file's {of} definitions; is a part of the file meant?")
-        }
-        Lost::Lines(lost, of) => format!("it leaves out {lost} of the file's {of} lines; is a part of the file meant?"),
-    };
+    let why = format!("{}; is a part of the file meant?", lost.text());
     if is_block && !is_standing && is_piece(old, &text) {
         return Err(format!("{why} {PIECE}"));
     }
     Ok(NewText { text, found, doubt: Some(doubt.unwrap_or(why)) })
+}
+
+/// Returns the reason why a text may not be meant in the place of a file that was deleted before it.
+pub(in crate::edit) fn replaced(old: &str, new: &str) -> Option<String> {
+    lost(old, new, false).map(|lost| format!("{}; is a part of the file meant?", lost.text()))
 }
 
 /// Returns whether a text is all of a file by its lines, from the first to the last one, in the dress that models give them.
