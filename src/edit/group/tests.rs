@@ -982,6 +982,16 @@ fn a_search_for_all_of_a_file_with_a_part_of_it_in_its_place_is_a_guess() {
 }
 
 #[test]
+fn two_whole_files_under_each_others_path_are_a_guess() {
+    let code = "def a():\n    return 1\n\n\ndef b():\n    return 2\n";
+    let tests = "from c import a, b\n\n\ndef test_a():\n    assert a() == 1\n\n\ndef test_b():\n    assert b() == 2\n";
+    let edits = [whole("c.py", tests), whole("t.py", code)];
+    let outcome = asked(&edits, &[("c.py", code), ("t.py", tests)], &[]);
+    let is_asked = |result: &EditResult| matches!(result.status, EditStatus::Doubted(_));
+    assert!(outcome.results.iter().all(is_asked), "{}", outcome.text());
+}
+
+#[test]
 fn an_elision_inside_of_a_line_of_a_whole_file_is_filled_or_refused() {
     let js = "function run(a) {\n  return a;\n}\n\nfunction stop(a) {\n  log(a);\n  return a;\n}\n";
     let new = "function run(a) {\n  return a + 1;\n}\n\nfunction stop(a) { ... }\n";
