@@ -11,6 +11,7 @@ mod search;
 mod shift;
 mod tabs;
 mod tell;
+mod width;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -24,6 +25,7 @@ pub use search::{LocatedPlace, Miss, Search, SearchShape};
 pub(super) use shift::Shift;
 pub(super) use tabs::{part_with_tabs, with_tabs};
 pub(super) use tell::numbered;
+pub(super) use width::{lost_indentation, with_own_width};
 
 use self::near::Near;
 use self::rows::Needle;

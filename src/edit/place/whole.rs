@@ -10,7 +10,7 @@ use super::part::{is_lone_part, is_standing_definition, same_definition};
 use super::snippet::passages;
 use super::splice::sure;
 use super::transcript;
-use crate::edit::locate::with_tabs;
+use crate::edit::locate::{lost_indentation, with_own_width, with_tabs};
 use crate::edit::path::is_prose;
 use crate::edit::stream::paths::heads::headed;
 use crate::edit::stream::paths::{holds_line, same_path};
@@ -64,7 +64,7 @@ pub(in crate::edit) fn whole(
         return Ok(NewText::inexact(text, taken_as(&names)));
     }
     let doubt = doubted(staying, &content, edit)?;
-    let text = bytes::fit_whole(&with_tabs(&content, old), old);
+    let text = bytes::fit_whole(&with_own_width(&with_tabs(&content, old), old), old);
     let mut found = known(edit, edit.whole || (is_block && end_alike(old, &text)));
     if found.rung == Rung::Exact {
         found = match shift {
@@ -143,6 +143,9 @@ fn no_file(old: &str, content: &str, is_block: bool, path: &str) -> Option<&'sta
     if shows_file(content, path) && !shows_file(old, path) {
         return Some(REPEATED);
     }
+    if lost_indentation(content, old, path) {
+        return Some(FLAT);
+    }
     transcript::is_session(old, content, path).then_some(SESSION)
 }
 
@@ -174,6 +177,8 @@ fn taken_as(names: &str) -> String {
 
 const EMPTY: &str =
     "the block holds no text for the file, so nothing of it was used. Write the file's whole text in it.";
+const FLAT: &str = "all lines of the text begin at the margin, where those of the file do not, so nothing of it was used. Write the \
+                    text with its indentation.";
 const SESSION: &str =
     "the text shows what is typed into a shell, so nothing of it was used. Write the file's whole text.";
 
