@@ -1006,3 +1006,36 @@ fn an_elision_inside_of_a_line_of_a_whole_file_is_filled_or_refused() {
     let py = "import os\n\n\ndef total(items):\n    result = 0\n    for item in items:\n        result += item\n    return result\n\n\ndef b():\n    pass\n";
     assert!(found(whole("a.py", part), "a.py", py).is_err_and(|why| why.contains("leaves lines out")));
 }
+
+#[test]
+fn another_width_of_indentation_is_fitted_to_the_file() {
+    let js = "const cfg = {\n  port: 1,\n};\n\nfunction run() {\n  return cfg.port;\n}\n";
+    let (search, new) = (
+        "function run() {\n    return cfg.port;\n}",
+        "function run() {\n    if (!cfg) {\n        return 0;\n    }\n    return cfg.port;\n}",
+    );
+    let wanted = js.replace("  return cfg", "  if (!cfg) {\n    return 0;\n  }\n  return cfg");
+    let hunk = " function run() {\n+    if (!cfg) {\n+        return 0;\n+    }\n     return cfg.port;\n }";
+    let py = "def a(x):\n    if x:\n        return 1\n    return 2\n";
+    let narrow = "def a(x):\n  if x:\n    return 1\n  return 2";
+    for (path, old, edit, wanted) in [
+        ("a.js", js, block("a.js", search, new), wanted.clone()),
+        ("a.js", js, diff("a.js", None, hunk), wanted),
+        (
+            "a.py",
+            py,
+            block("a.py", narrow, &narrow.replace("return 1", "while x:\n      x -= 1\n    return 1")),
+            py.replace("return 1", "while x:\n            x -= 1\n        return 1"),
+        ),
+    ] {
+        let outcome = run(&[edit], &[(path, old)], false);
+        assert_eq!(outcome.results[0].rung(), Some(Rung::Indentation), "{}", outcome.text());
+        assert_eq!(outcome.changes[0].after.text(), Some(wanted.as_str()));
+    }
+    // A whole file in tabs, and one that lost its indentation.
+    let tabs = py.replace("    ", "\t").replace("return 2", "return 3");
+    let outcome = run(&[whole("a.py", &tabs)], &[("a.py", py)], false);
+    assert_eq!(outcome.changes[0].after.text(), Some(py.replace("return 2", "return 3").as_str()));
+    let flat = py.replace("    ", "").replace("return 2", "return 3");
+    assert!(found(whole("a.py", &flat), "a.py", py).is_err_and(|why| why.contains("margin")));
+}
