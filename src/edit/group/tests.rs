@@ -1008,6 +1008,31 @@ fn an_elision_inside_of_a_line_of_a_whole_file_is_filled_or_refused() {
 }
 
 #[test]
+fn look_alikes_of_the_search_text_do_not_come_into_the_file() {
+    let after = |path: &str, old: &str, search: &str, new: &str| {
+        let outcome = run(&[block(path, search, new)], &[(path, old)], false);
+        outcome.changes.first().and_then(|change| change.after.text().map(str::to_string)).unwrap_or_default()
+    };
+    for (path, old, search, new, wanted) in [
+        ("a.py", "a = \"x\"\nb = 2\n", "a = “x”", "a = “y”", "a = \"y\"\nb = 2\n"),
+        (
+            "a.js",
+            "const a = 'x';\nf();\n",
+            "const a = ‘x’;",
+            "const a = ‘y’;\nconst b = ‘z’;",
+            "const a = 'y';\nconst b = 'z';\nf();\n",
+        ),
+        ("a.py", "a = 1\nb = 2\n", "a\u{a0}= 1", "a\u{a0}= 3", "a = 3\nb = 2\n"),
+        ("a.py", "x = f(*a)\nb = a - 1\n", "b = a – 1", "b = a – 2", "x = f(*a)\nb = a - 2\n"),
+        // What the file has so stays so, and the signs may be the change.
+        ("a.md", "Say “x” and \"y\".\n", "Say “x” and “y”.", "Say “z” and “y”.", "Say “z” and “y”.\n"),
+    ] {
+        assert_eq!(after(path, old, search, new), wanted, "{new}");
+    }
+    assert_eq!(after("a.md", "Say \"x\".\nb\n", "Say \"x\".", "Say “x”."), "Say “x”.\nb\n");
+}
+
+#[test]
 fn another_width_of_indentation_is_fitted_to_the_file() {
     let js = "const cfg = {\n  port: 1,\n};\n\nfunction run() {\n  return cfg.port;\n}\n";
     let (search, new) = (

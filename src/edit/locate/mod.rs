@@ -19,7 +19,7 @@ use std::ops::Range;
 pub(super) use alike::Pattern;
 pub(super) use elided::{commented, is_dots, loose_dots, only_dots};
 pub(super) use exact::fits;
-pub(super) use fold::{indent, line as folded_line};
+pub(super) use fold::{indent, line as folded_line, with_plain};
 pub(super) use search::Fit;
 pub use search::{LocatedPlace, Miss, Search, SearchShape};
 pub(super) use shift::Shift;
