@@ -1033,6 +1033,36 @@ fn look_alikes_of_the_search_text_do_not_come_into_the_file() {
 }
 
 #[test]
+fn the_lines_that_stay_of_a_hunk_are_the_files_own() {
+    let py = "def a():\n    return 1\n\n\ndef total(items):\n    result = 0\n    for item in items:\n        result += item\n    return result\n";
+    let js = "function total(items) {\n  let result = 0;\n\n  for (const item of items) {\n    result += item;\n  }\n  return result;\n}\n";
+    for (path, old, body, wanted) in [
+        (
+            "a.py",
+            py,
+            " def total(values):\n+    assert items\n     result = 0\n     for item in items:",
+            py.replace("(items):\n", "(items):\n    assert items\n"),
+        ),
+        (
+            "a.py",
+            py,
+            " def total(items):\n     result = 1\n     for item in items:\n-        result += item\n+        result += 2 * item\n     return result",
+            py.replace("+= item", "+= 2 * item"),
+        ),
+        (
+            "a.js",
+            js,
+            " function total(item) {\n   let result = 0;\n \n   for (const item of items) {\n-    result += item;\n+    result += 2 * item;\n   }\n   return result;",
+            js.replace("+= item", "+= 2 * item"),
+        ),
+    ] {
+        let outcome = run(&[diff(path, None, body)], &[(path, old)], false);
+        assert_eq!(outcome.results[0].rung(), Some(Rung::Inexact), "{}", outcome.text());
+        assert_eq!(outcome.changes[0].after.text(), Some(wanted.as_str()));
+    }
+}
+
+#[test]
 fn another_width_of_indentation_is_fitted_to_the_file() {
     let js = "const cfg = {\n  port: 1,\n};\n\nfunction run() {\n  return cfg.port;\n}\n";
     let (search, new) = (
