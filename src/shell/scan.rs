@@ -17,16 +17,14 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, Stat, lstat};
+use rustix::fs::{FileType, Stat};
 use serde::{Deserialize, Serialize};
 
-use super::places::{PathClass, PathClasses, holds_objects};
+use super::places::PathClasses;
 use crate::archive::staging::{CommandStaging, JournalLine, StagedKind};
 use crate::archive::{self, Archive};
-use crate::disk::{self, Folder, Links};
-use crate::proposal::is_in_repository;
+use crate::disk::{self, Links};
 use crate::text::name;
-use crate::text::number::thousands;
 
 /// The most files that are looked at.
 pub const MOST_FILES: usize = 50_000;
@@ -370,6 +368,7 @@ pub fn sweep(archive: &Archive) -> Result<usize, ScanError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::Folder;
     use crate::archive::staging::CommandInfo;
     use crate::archive::{Archive, ArchiveSettings};
     use crate::shell::places::PlaceSettings;

@@ -247,7 +247,11 @@ impl File {
             FileState::Other(_) => return Err(NO_TEXT.to_string()),
             FileState::Gone if expected && edit.format == Format::TOOLS => return Err(self.absent()),
             FileState::Gone => {
-                let doubt = self.meant_instead(edit, &rules.known).map(|files| format!("it may be {files}"));
+                let deleted = self.before.bytes().filter(|_| self.moved.is_none()).map(|bytes| bytes::decode(bytes).1);
+                let doubt = match deleted {
+                    Some(old) => place::replaced(&old, content),
+                    None => self.meant_instead(edit, &rules.known).map(|files| format!("it may be {files}")),
+                };
                 (Encoding::Utf8 { bom: false }, NewText { doubt, ..place::made(content, edit, &self.path) })
             }
             FileState::Text { .. } if !self.seen => return Err(unread(expected)),
@@ -274,7 +278,7 @@ impl File {
             let questioned = |questioned: &HashSet<_>| questioned.contains(&(self.path.clone(), content.to_string()));
             if rules.questioned.as_ref().is_some_and(|all| !questioned(all)) {
                 return Ok(EditStatus::Doubted(match self.now {
-                    FileState::Gone => format!("{why}. {NEW_FILE}"),
+                    FileState::Gone if self.before.is_absent() => format!("{why}. {NEW_FILE}"),
                     _ => format!("{why} {SEND_AGAIN}"),
                 }));
             }

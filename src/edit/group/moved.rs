@@ -15,6 +15,8 @@ pub(super) struct Gain {
     edit: usize,
     /// The names of definitions.
     names: HashSet<String>,
+    /// The names of those that its file had before.
+    had: HashSet<String>,
     /// The lines, without the blanks around them.
     lines: HashSet<String>,
 }
@@ -33,9 +35,10 @@ impl Gain {
         };
         let had: HashSet<&str> = definition_names(before).into_iter().collect();
         let names = definition_names(&text).into_iter().filter(|name| !had.contains(name)).map(str::to_string);
-        let had: HashSet<&str> = before.lines().map(str::trim).collect();
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !had.contains(line));
-        Some(Gain { edit: number, names: names.collect(), lines: lines.map(str::to_string).collect() })
+        let known: HashSet<&str> = before.lines().map(str::trim).collect();
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !known.contains(line));
+        let (names, lines) = (names.collect(), lines.map(str::to_string).collect());
+        Some(Gain { edit: number, names, had: had.into_iter().map(str::to_string).collect(), lines })
     }
 }
 
@@ -57,8 +60,13 @@ pub(super) fn staying<'o>(old: &'o str, new: &str, gains: &[Gain]) -> Staying<'o
     let lines = Lines::new(old);
     let mut is_moved = vec![false; lines.len()];
     let names: HashSet<&str> = definition_names(new).into_iter().collect();
-    for (name, extent) in definition_lines(&lines).into_iter().filter(|(name, _)| !names.contains(name)) {
-        if let Some(gain) = gains.iter().find(|gain| gain.names.contains(name)) {
+    let own = definition_lines(&lines);
+    let keeps_none = !own.iter().any(|(name, _)| names.contains(name));
+    // Two texts under each other's path.
+    let is_swapped =
+        |gain: &Gain| keeps_none && names.iter().filter(|name| gain.had.contains(**name)).count() * 2 > names.len();
+    for (name, extent) in own.into_iter().filter(|(name, _)| !names.contains(name)) {
+        if let Some(gain) = gains.iter().find(|gain| gain.names.contains(name) && !is_swapped(gain)) {
             is_moved[extent].fill(true);
             gained_by.push(gain.edit);
         }
@@ -126,6 +134,18 @@ mod tests {
         // The other one has it already, or it stays.
         assert_eq!(of(&[gain(b, b)], a), (both.trim_end().to_string(), vec![]));
         assert_eq!(of(&[gain(b, "")], &both), (both.trim_end().to_string(), vec![]));
+    }
+
+    #[test]
+    fn texts_under_each_others_paths_are_no_moves() {
+        let (a, b) = ("def a():\n    return 1\n\n\ndef aa():\n    return 2\n", "function b() {\n  return 2;\n}\n");
+        for (own, other) in [(a, b), (b, a)] {
+            let staying = staying(own, other, &[gain(own, other)]);
+            assert_eq!((staying.text.as_ref(), staying.gained_by), (own, vec![]));
+        }
+        // All of a file may go to another one.
+        let staying = staying(a, "from b import *\n", &[gain(a, b)]);
+        assert_eq!((staying.text.trim(), staying.gained_by), ("", vec![3, 3]));
     }
 
     #[test]

@@ -921,6 +921,7 @@ fn blank_lines_that_an_edit_leaves_out_stay() {
     }
 }
 
+<<<<<<< HEAD
 /// Returns the paths of the files that an answer changes beside files in play, and their texts.
 fn changed(text: &str, files: &[(&str, &str)], format: Format) -> Vec<(String, String)> {
     let known: Vec<_> =
@@ -987,4 +988,178 @@ fn a_whole_text_is_read_without_what_is_none_of_it() {
     }
     let part = "t.py\n<<<<<<< SEARCH\n=======\ndef a():\n    return 11\n>>>>>>> REPLACE\n";
     assert_eq!(changed(part, &[("t.py", file)], Format::BLOCKS), [], "a part is none");
+=======
+/// Returns the rung of the only result, or what the model is told.
+fn found(edit: Edit, path: &str, old: &str) -> Result<Rung, String> {
+    let outcome = run(&[edit], &[(path, old)], false);
+    outcome.results[0].rung().ok_or_else(|| outcome.text())
+}
+
+#[test]
+fn a_replacement_that_leaves_lines_out_is_no_certain_one() {
+    let js = "function run(a) {\n  const b = a + 1;\n  return b;\n}\n\nfunction stop(a) {\n  return a;\n}\n";
+    let run_js = "function run(a) {\n  const b = a + 1;\n  return b;\n}";
+    let py = "def total(items):\n    result = 0\n    for item in items:\n        result += item\n    return result\n";
+    let css = "body {\n  margin: 0;\n  padding: 0;\n}\n\nh1 {\n  color: navy;\n}\n";
+    for (path, old, search, new) in [
+        ("a.js", js, run_js, "function run(a) { ... }"),
+        ("a.js", js, run_js, "function run(a) { /* unchanged */ }"),
+        ("a.py", py, py.trim_end(), "def total(items): ..."),
+        ("a.css", css, "body {\n  margin: 0;\n  padding: 0;\n}", "body { ... }"),
+    ] {
+        for edit in [block(path, search, new), replace(path, search, new)] {
+            assert!(found(edit, path, old).is_err_and(|why| why.contains("stands for others")), "{new}");
+        }
+        let body: Vec<String> = search.lines().map(|line| format!("-{line}")).chain([format!("+{new}")]).collect();
+        assert!(found(diff(path, None, &body.join("\n")), path, old).is_err(), "{new}");
+    }
+    let guarded = "def total(items):\n    if not items:\n        return 0\n    # existing loop";
+    for new in
+        [guarded, "def total(items):\n    # loop as before\n    return result", "def total(items):\n    # 原有循环"]
+    {
+        for edit in [block("a.py", py.trim_end(), new), replace("a.py", py.trim_end(), new)] {
+            assert_eq!(found(edit, "a.py", py), Ok(Rung::Inexact), "{new}");
+        }
+    }
+}
+
+#[test]
+fn a_search_for_all_of_a_file_with_a_part_of_it_in_its_place_is_a_guess() {
+    let py = "import os\n\n\ndef a():\n    return 1\n\n\ndef b():\n    return 2\n\n\ndef c():\n    return 3\n";
+    let new = "def a():\n    return 11\n";
+    let body: Vec<String> =
+        py.lines().map(|line| format!("-{line}")).chain(new.lines().map(|line| format!("+{line}"))).collect();
+    for edit in [
+        block("a.py", py.trim_end(), new.trim_end()),
+        replace("a.py", py, new),
+        block("a.py", "import os\n...\n    return 3", new.trim_end()),
+        diff("a.py", None, &body.join("\n")),
+    ] {
+        assert_eq!(found(edit.clone(), "a.py", py), Ok(Rung::Inexact), "{edit:?}");
+    }
+    let certain = py.replace("1", "11");
+    assert_eq!(found(block("a.py", py.trim_end(), certain.trim_end()), "a.py", py), Ok(Rung::Exact));
+    assert_eq!(found(block("a.py", "def b():\n    return 2", ""), "a.py", py), Ok(Rung::Exact));
+    // Deleted and made anew.
+    let delete = Edit::new("a.py", Op::Delete, Format::PATCH, "patch");
+    let add = Edit::new("a.py", Op::Write { content: new.into() }, Format::PATCH, "patch");
+    let outcome = run(&[delete.clone(), add], &[("a.py", py)], false);
+    assert_eq!(outcome.results[1].rung(), Some(Rung::Inexact), "{}", outcome.text());
+    let add = Edit::new("a.py", Op::Write { content: certain }, Format::PATCH, "patch");
+    assert!(run(&[delete, add], &[("a.py", py)], false).results[1].rung() == Some(Rung::Exact));
+}
+
+#[test]
+fn two_whole_files_under_each_others_path_are_a_guess() {
+    let code = "def a():\n    return 1\n\n\ndef b():\n    return 2\n";
+    let tests = "from c import a, b\n\n\ndef test_a():\n    assert a() == 1\n\n\ndef test_b():\n    assert b() == 2\n";
+    let edits = [whole("c.py", tests), whole("t.py", code)];
+    let outcome = asked(&edits, &[("c.py", code), ("t.py", tests)], &[]);
+    let is_asked = |result: &EditResult| matches!(result.status, EditStatus::Doubted(_));
+    assert!(outcome.results.iter().all(is_asked), "{}", outcome.text());
+}
+
+#[test]
+fn an_elision_inside_of_a_line_of_a_whole_file_is_filled_or_refused() {
+    let js = "function run(a) {\n  return a;\n}\n\nfunction stop(a) {\n  log(a);\n  return a;\n}\n";
+    let new = "function run(a) {\n  return a + 1;\n}\n\nfunction stop(a) { ... }\n";
+    let outcome = run(&[whole("a.js", new)], &[("a.js", js)], false);
+    assert_eq!(outcome.results[0].rung(), Some(Rung::Inexact), "{}", outcome.text());
+    let wanted = js.replacen("return a;", "return a + 1;", 1);
+    assert_eq!(outcome.changes[0].after.text(), Some(wanted.as_str()));
+    let call = Edit::new("a.js", Op::Overwrite { content: new.into() }, Format::TOOLS, "editFile");
+    assert!(found(call, "a.js", js).is_err_and(|why| why.contains("leaves lines out (`function stop(a) { ... }`)")));
+    // Only a part is known of what a comment stands for.
+    let part = "def total(items):\n    # existing loop\n    return result\n";
+    let py = "import os\n\n\ndef total(items):\n    result = 0\n    for item in items:\n        result += item\n    return result\n\n\ndef b():\n    pass\n";
+    assert!(found(whole("a.py", part), "a.py", py).is_err_and(|why| why.contains("leaves lines out")));
+}
+
+#[test]
+fn look_alikes_of_the_search_text_do_not_come_into_the_file() {
+    let after = |path: &str, old: &str, search: &str, new: &str| {
+        let outcome = run(&[block(path, search, new)], &[(path, old)], false);
+        outcome.changes.first().and_then(|change| change.after.text().map(str::to_string)).unwrap_or_default()
+    };
+    for (path, old, search, new, wanted) in [
+        ("a.py", "a = \"x\"\nb = 2\n", "a = “x”", "a = “y”", "a = \"y\"\nb = 2\n"),
+        (
+            "a.js",
+            "const a = 'x';\nf();\n",
+            "const a = ‘x’;",
+            "const a = ‘y’;\nconst b = ‘z’;",
+            "const a = 'y';\nconst b = 'z';\nf();\n",
+        ),
+        ("a.py", "a = 1\nb = 2\n", "a\u{a0}= 1", "a\u{a0}= 3", "a = 3\nb = 2\n"),
+        ("a.py", "x = f(*a)\nb = a - 1\n", "b = a – 1", "b = a – 2", "x = f(*a)\nb = a - 2\n"),
+        // What the file has so stays so, and the signs may be the change.
+        ("a.md", "Say “x” and \"y\".\n", "Say “x” and “y”.", "Say “z” and “y”.", "Say “z” and “y”.\n"),
+    ] {
+        assert_eq!(after(path, old, search, new), wanted, "{new}");
+    }
+    assert_eq!(after("a.md", "Say \"x\".\nb\n", "Say \"x\".", "Say “x”."), "Say “x”.\nb\n");
+}
+
+#[test]
+fn the_lines_that_stay_of_a_hunk_are_the_files_own() {
+    let py = "def a():\n    return 1\n\n\ndef total(items):\n    result = 0\n    for item in items:\n        result += item\n    return result\n";
+    let js = "function total(items) {\n  let result = 0;\n\n  for (const item of items) {\n    result += item;\n  }\n  return result;\n}\n";
+    for (path, old, body, wanted) in [
+        (
+            "a.py",
+            py,
+            " def total(values):\n+    assert items\n     result = 0\n     for item in items:",
+            py.replace("(items):\n", "(items):\n    assert items\n"),
+        ),
+        (
+            "a.py",
+            py,
+            " def total(items):\n     result = 1\n     for item in items:\n-        result += item\n+        result += 2 * item\n     return result",
+            py.replace("+= item", "+= 2 * item"),
+        ),
+        (
+            "a.js",
+            js,
+            " function total(item) {\n   let result = 0;\n \n   for (const item of items) {\n-    result += item;\n+    result += 2 * item;\n   }\n   return result;",
+            js.replace("+= item", "+= 2 * item"),
+        ),
+    ] {
+        let outcome = run(&[diff(path, None, body)], &[(path, old)], false);
+        assert_eq!(outcome.results[0].rung(), Some(Rung::Inexact), "{}", outcome.text());
+        assert_eq!(outcome.changes[0].after.text(), Some(wanted.as_str()));
+    }
+}
+
+#[test]
+fn another_width_of_indentation_is_fitted_to_the_file() {
+    let js = "const cfg = {\n  port: 1,\n};\n\nfunction run() {\n  return cfg.port;\n}\n";
+    let (search, new) = (
+        "function run() {\n    return cfg.port;\n}",
+        "function run() {\n    if (!cfg) {\n        return 0;\n    }\n    return cfg.port;\n}",
+    );
+    let wanted = js.replace("  return cfg", "  if (!cfg) {\n    return 0;\n  }\n  return cfg");
+    let hunk = " function run() {\n+    if (!cfg) {\n+        return 0;\n+    }\n     return cfg.port;\n }";
+    let py = "def a(x):\n    if x:\n        return 1\n    return 2\n";
+    let narrow = "def a(x):\n  if x:\n    return 1\n  return 2";
+    for (path, old, edit, wanted) in [
+        ("a.js", js, block("a.js", search, new), wanted.clone()),
+        ("a.js", js, diff("a.js", None, hunk), wanted),
+        (
+            "a.py",
+            py,
+            block("a.py", narrow, &narrow.replace("return 1", "while x:\n      x -= 1\n    return 1")),
+            py.replace("return 1", "while x:\n            x -= 1\n        return 1"),
+        ),
+    ] {
+        let outcome = run(&[edit], &[(path, old)], false);
+        assert_eq!(outcome.results[0].rung(), Some(Rung::Indentation), "{}", outcome.text());
+        assert_eq!(outcome.changes[0].after.text(), Some(wanted.as_str()));
+    }
+    // A whole file in tabs, and one that lost its indentation.
+    let tabs = py.replace("    ", "\t").replace("return 2", "return 3");
+    let outcome = run(&[whole("a.py", &tabs)], &[("a.py", py)], false);
+    assert_eq!(outcome.changes[0].after.text(), Some(py.replace("return 2", "return 3").as_str()));
+    let flat = py.replace("    ", "").replace("return 2", "return 3");
+    assert!(found(whole("a.py", &flat), "a.py", py).is_err_and(|why| why.contains("margin")));
+>>>>>>> wa
 }

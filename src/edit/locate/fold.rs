@@ -50,6 +50,47 @@ fn fold(c: char, out: &mut String) {
     }
 }
 
+/// Returns a text in which the look-alikes of a search text are those characters that a passage has in their place, where that is
+/// the same one everywhere.
+pub(in crate::edit) fn with_plain(searched: &str, passage: &str, new: &str) -> Option<String> {
+    let folded = |c: char| {
+        let mut out = String::new();
+        fold(c, &mut out);
+        out
+    };
+    let mut plain: Vec<(char, &str)> = Vec::new();
+    let (theirs, mut own) = (searched.trim_matches(is_space).chars(), passage.trim_matches(is_space));
+    for c in theirs {
+        let form = folded(c);
+        let there = if own.starts_with(c) {
+            c.len_utf8()
+        } else if own.starts_with(&form) {
+            plain.push((c, &own[..form.len()]));
+            form.len()
+        } else {
+            // The passage has another look-alike, or other space around its lines.
+            let other = own.chars().next().filter(|other| folded(*other) == form)?;
+            plain.push((c, &own[..other.len_utf8()]));
+            other.len_utf8()
+        };
+        own = &own[there..];
+    }
+    let is_one =
+        |(c, to): &(char, &str)| !passage.contains(*c) && plain.iter().all(|(other, own)| other != c || own == to);
+    let plain: Vec<(char, &str)> = plain.iter().copied().filter(is_one).collect();
+    let of = |c: char| plain.iter().find(|(own, _)| *own == c).map(|(_, to)| *to);
+    let is_changed = new.chars().any(|c| of(c).is_some());
+    is_changed.then(|| {
+        new.chars().fold(String::with_capacity(new.len()), |mut text, c| {
+            match of(c) {
+                Some(to) => text.push_str(to),
+                None => text.push(c),
+            }
+            text
+        })
+    })
+}
+
 /// No character before it is composed of others.
 const FIRST_COMPOSED: char = '\u{c0}';
 

@@ -11,6 +11,7 @@ mod search;
 mod shift;
 mod tabs;
 mod tell;
+mod width;
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,12 +19,13 @@ use std::ops::Range;
 pub(super) use alike::Pattern;
 pub(super) use elided::{commented, is_dots, loose_dots, only_dots};
 pub(super) use exact::fits;
-pub(super) use fold::{indent, line as folded_line};
+pub(super) use fold::{indent, line as folded_line, with_plain};
 pub(super) use search::Fit;
 pub use search::{LocatedPlace, Miss, Search, SearchShape};
 pub(super) use shift::Shift;
 pub(super) use tabs::{part_with_tabs, with_tabs};
 pub(super) use tell::numbered;
+pub(super) use width::{lost_indentation, with_own_width};
 
 use self::near::Near;
 use self::rows::Needle;

@@ -13,6 +13,8 @@ pub(in crate::edit) enum Shift {
     Remove(String),
     /// Counted in columns with tabs of this width, the file is `by` further right; written with tabs or without.
     Columns { width: usize, by: isize, tabs: bool },
+    /// One level is `own` spaces in the file where it is `given` in the model's text.
+    Levels { given: usize, own: usize },
 }
 
 /// Widths of a tab, the likely ones first.
@@ -33,7 +35,7 @@ impl Shift {
         }
         let tabs = |side: &str| side.contains('\t');
         if !pairs.iter().any(|(model, file)| tabs(model) || tabs(file)) {
-            return None;
+            return Shift::levels(pairs);
         }
         let by = |pair: &(&str, &str), width| columns(pair.1, width) as isize - columns(pair.0, width) as isize;
         let explains = |width: &usize| rest.iter().all(|pair| by(pair, *width) == by(first, *width));
@@ -41,6 +43,18 @@ impl Shift {
         let width = WIDTHS.into_iter().filter(explains).min_by_key(|w| by(first, *w).abs())?;
         let tabs = pairs.iter().any(|(_, file)| tabs(file));
         Some(Shift::Columns { width, by: by(first, width), tabs })
+    }
+
+    /// Returns the shift from one number of spaces for each level to another one, if that explains every pair.
+    fn levels(pairs: &[(&str, &str)]) -> Option<Shift> {
+        let given = pairs.iter().fold(0, |all, (model, _)| common_divisor(all, model.len()));
+        let own = pairs.iter().fold(0, |all, (_, file)| common_divisor(all, file.len()));
+        let is_width = |width: usize| (2..=8).contains(&width);
+        // Neither one lost a space only.
+        let is_whole = given.max(own).checked_rem(given.min(own)) == Some(0);
+        let is_level = |(model, file): &(&str, &str)| model.len() / given == file.len() / own;
+        (is_whole && is_width(given) && is_width(own) && pairs.iter().all(is_level))
+            .then_some(Shift::Levels { given, own })
     }
 
     /// Returns the shift between two pieces of indentation, if one is the other with something in front.
@@ -83,6 +97,10 @@ impl Shift {
                 };
                 format!("{indent}{rest}")
             }
+            Shift::Levels { given, own } => {
+                let columns = indent.len() / given * own + indent.len() % given;
+                format!("{}{rest}", " ".repeat(columns))
+            }
         }
     }
 
@@ -96,6 +114,7 @@ impl Shift {
             Shift::None => None,
             Shift::Add(more) => Some(format!("{} further right", amount(more))),
             Shift::Remove(less) => Some(format!("{} further left", amount(less))),
+            Shift::Levels { given, own } => Some(format!("{own} spaces for {given}")),
             Shift::Columns { by, tabs, .. } => {
                 let kind = if *tabs { "tabs for spaces" } else { "spaces for tabs" };
                 Some(match by {
@@ -106,6 +125,10 @@ impl Shift {
             }
         }
     }
+}
+
+fn common_divisor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { common_divisor(b, a % b) }
 }
 
 fn common(a: &str, b: &str) -> usize {
@@ -133,5 +156,22 @@ mod tests {
         let spaces = Shift::uniform(&[("\t", "    "), ("\t\t", "        ")]).unwrap();
         assert_eq!(spaces.apply("\t\t\tx"), "            x");
         assert_eq!(spaces.detail().unwrap(), "spaces for tabs");
+    }
+
+    #[test]
+    fn levels_of_another_width_are_scaled() {
+        let wide = Shift::uniform(&[("", ""), ("    ", "  "), ("        ", "    "), ("", "")]).expect("one");
+        assert_eq!(wide, Shift::Levels { given: 4, own: 2 });
+        assert_eq!(wide.apply("            x"), "      x");
+        assert_eq!(wide.detail().as_deref(), Some("2 spaces for 4"));
+        let narrow = Shift::uniform(&[("  ", "    "), ("    ", "        ")]).expect("one");
+        assert_eq!(narrow.apply("      x"), "            x");
+        for pairs in [
+            [("", ""), ("    ", "   "), ("        ", "    ")],
+            [("", ""), ("    ", "  "), ("      ", "      ")],
+            [("", "  "), ("  ", "  "), ("    ", "    ")],
+        ] {
+            assert_eq!(Shift::uniform(&pairs), None);
+        }
     }
 }

@@ -58,7 +58,7 @@ fn is_tabs(lead: &str) -> bool {
 
 /// Returns by how many spaces one line of a text is deeper than another, at the least: as far as the first step to the right
 /// consists of them, which may be one of several levels. A comment's own spaces count for nothing.
-fn step(text: &str) -> Option<usize> {
+pub(super) fn step(text: &str) -> Option<usize> {
     const ALIGNED: usize = 2;
     let solid = text.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('*'));
     let leads: BTreeSet<usize> = solid.map(|line| indent(line).len()).collect();

@@ -1,16 +1,17 @@
 //! Adapts a replacement to the file: shifted, filled, with the file's line endings.
 
-use super::left_out::is_left_out;
+use super::left_out::{doubtful, is_left_out, may_leave_out};
 use super::splice::{Done, Splice, spliced, with_ending};
 use crate::edit::bytes::{self, Endings};
 use crate::edit::lines::Lines;
-use crate::edit::locate::{Fit, LocatedPlace, Search, SearchShape, Shift, folded_line, is_dots};
+use crate::edit::locate::{Fit, LocatedPlace, Search, SearchShape, Shift, folded_line, is_dots, with_plain};
 use crate::proposal::merge::side_by_side;
 use crate::proposal::{PlaceMatch, Rung, State};
 
 /// Returns the splices for the places of a search text.
 pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<LocatedPlace>) -> Result<Done, String> {
-    if !search.text.lines().any(is_dots) && is_left_out(search.text, new) {
+    let is_full = !search.text.lines().any(is_dots);
+    if is_full && is_left_out(search.text, new) {
         return Err(DOTS.to_string());
     }
     let endings = if new.contains('\n') { bytes::endings(text) } else { Endings::None };
@@ -27,6 +28,9 @@ pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<LocatedPla
         let mut fitted = ended(&fitted);
         if (Rung::TrailingSpace..Rung::Elided).contains(&place.found.rung) {
             fitted = with_own_ends(search.text, new, &text[place.range.clone()], fitted);
+        }
+        if (Rung::LookAlikes..Rung::Inexact).contains(&place.found.rung) {
+            fitted = with_plain_lines(search.text, &text[place.range.clone()], &fitted).unwrap_or(fitted);
         }
         if place.is_chosen {
             let searched = ended(&one(text, search.text, search.text, &place)?);
@@ -46,7 +50,18 @@ pub(super) fn all(text: &str, search: &Search, new: &str, places: Vec<LocatedPla
             found = place.found;
         }
     }
+    if let Some(line) = may_leave_out(search.text, new).filter(|_| is_full) {
+        found = doubtful(line);
+    }
     Ok(Done { stages: vec![splices], found, stands: false })
+}
+
+/// Returns a replacement with the characters that the passage has where the search text has others that look so. Where only those
+/// differ, they are the change.
+fn with_plain_lines(search: &str, passage: &str, new: &str) -> Option<String> {
+    let bare = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    let text = with_plain(&bare(search), &bare(passage), new)?;
+    (bare(&text) != bare(passage)).then_some(text)
 }
 
 /// Returns a fitted replacement in which the lines that are those of the search text end in the white space that they have

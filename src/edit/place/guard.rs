@@ -1,6 +1,7 @@
 //! Guards around a whole new text for a file that exists: small models hand over a part of a file as if it were all of
 //! it.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -9,6 +10,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use super::left_out::is_mark;
 use super::part::{METHOD, definitions, lone, only, outside, same_definition};
 use super::snippet::passages;
+use super::splice::{Done, spliced};
 use crate::edit::lines::Lines;
 use crate::edit::locate::{Pattern, indent};
 
@@ -19,6 +21,16 @@ pub(in crate::edit) enum Lost {
     Definitions(usize, usize),
     /// Lines that are not blank, outside of definitions.
     Lines(usize, usize),
+}
+
+impl Lost {
+    /// Formats as `it leaves out 2 of the file's 3 definitions`.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Lost::Definitions(lost, of) => format!("it leaves out {lost} of the file's {of} definitions"),
+            Lost::Lines(lost, of) => format!("it leaves out {lost} of the file's {of} lines"),
+        }
+    }
 }
 
 /// Fewer lines than this tell little by themselves: one of them that is alike stays.
@@ -49,6 +61,38 @@ pub(in crate::edit) fn lost(old: &str, new: &str, is_shown: bool) -> Option<Lost
     }
     let lines = if is_of_methods { lost_lines(old, new, is_shown) } else { None };
     lines.or_else(|| if before.is_empty() { lost_around(old, new) } else { lost_outside(&old_lines, &new_lines) })
+}
+
+/// Returns what an edit loses that replaces most of a file by a part of it: at least half of the definitions that it replaces, or
+/// of the lines where the file has no definitions. Nothing of what it takes out without a new text.
+pub(super) fn lost_by(text: &str, done: &Done) -> Option<Lost> {
+    let (mut gone, mut come) = (String::new(), String::new());
+    let mut before = Cow::Borrowed(text);
+    for splices in &done.stages {
+        for splice in splices {
+            gone.extend([&before[splice.range.clone()], "\n"]);
+            come.extend([splice.new.as_str(), "\n"]);
+        }
+        before = spliced(&before, splices).into();
+    }
+    let solid = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
+    let (all, replaced) = (solid(text), solid(&gone));
+    if all < FEW || replaced * 2 < all || come.trim().is_empty() && !before.trim().is_empty() {
+        return None;
+    }
+    let (old, new) = (Lines::new(&gone), Lines::new(&come));
+    let names = |lines| -> Vec<&str> { definitions(lines).into_iter().map(|own| own.name).collect() };
+    let (theirs, own) = (names(&old), names(&new));
+    let staying = theirs.iter().filter(|name| own.contains(*name)).count();
+    if theirs.len() > 1 {
+        let is_part = staying * 2 <= theirs.len() && own.len() * 2 <= theirs.len();
+        return is_part.then(|| Lost::Definitions(theirs.len() - staying, theirs.len()));
+    }
+    let (theirs, own) = (telling(&gone), telling(&come));
+    let there: HashSet<&str> = own.iter().copied().collect();
+    let staying = theirs.iter().filter(|line| there.contains(*line)).count();
+    let is_part = own.len() * 2 <= theirs.len() && staying * 2 >= own.len() && staying * 2 <= theirs.len();
+    (is_part && definitions(&Lines::new(text)).is_empty()).then(|| Lost::Lines(theirs.len() - staying, theirs.len()))
 }
 
 /// Returns whether a text has half of a file's lines outside of the heads of definitions: these have other names only.
@@ -352,6 +396,7 @@ pub(in crate::edit) fn end_alike(old: &str, new: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::edit::place::splice::{Splice, sure};
 
     #[test]
     fn definitions_between_lines_that_leave_something_out_are_replaced_alone() {
@@ -498,6 +543,41 @@ mod tests {
         let rust = "fn a() {\n    1\n}\n\npub fn b(\n    x: u8,\n) {\n    2\n}\n";
         let (text, _) = same_definition(rust, "pub fn b(x: u8) {\n    3\n}\n").unwrap();
         assert_eq!(text, "fn a() {\n    1\n}\n\npub fn b(x: u8) {\n    3\n}\n");
+    }
+
+    #[test]
+    fn a_replacement_of_most_of_a_file_by_a_part_of_it_is_a_loss() {
+        let done = |text: &str, old: &str, new: &str| {
+            let start = text.find(old).expect("there");
+            let splice = Splice { range: start..start + old.len(), new: new.into() };
+            lost_by(text, &Done { stages: vec![vec![splice]], found: sure(true), stands: false })
+        };
+        let python = "import os\n\n\ndef a():\n    return 1\n\n\ndef b():\n    return 2\n\n\ndef c():\n    return 3\n";
+        let js = "const a = 1;\n\nfunction one() {\n  return a;\n}\n\nfunction two() {\n  return 2;\n}\n";
+        let yaml = "a: 1\nb: 2\nc: 3\nd: 4\ne: 5\nf: 6\n";
+        for (text, new, of) in [
+            (python, "def a():\n    return 11\n", Lost::Definitions(2, 3)),
+            (js, "function one() {\n  return a + 1;\n}\n", Lost::Definitions(1, 2)),
+            (yaml, "a: 1\nb: 22\n", Lost::Lines(5, 6)),
+            (yaml, "", Lost::Lines(6, 6)),
+            (python, "", Lost::Definitions(3, 3)),
+        ] {
+            assert_eq!(done(text, text, new), Some(of), "{new}");
+        }
+        // All of it stays, other names come, one function or a part of the lines goes, or little is replaced.
+        let (one, b) = ("def a(x):\n    y = x\n    return y\n", "def b():\n    return 2\n");
+        for (text, old, new) in [
+            (python, python, python.replace("1", "11")),
+            (python, python, python.replace("def ", "def new_")),
+            (python, b, String::new()),
+            (python, b, "x = 1\n".to_string()),
+            (js, &js[js.find("function one").expect("there")..js.find("function two").expect("there")], String::new()),
+            (one, one, "def add(x):\n    return x + 1\n".to_string()),
+            (yaml, yaml, "x: 1\ny: 2\n".to_string()),
+            (yaml, "b: 2\nc: 3\nd: 4\ne: 5\n", String::new()),
+        ] {
+            assert_eq!(done(text, old, &new), None, "{new}");
+        }
     }
 
     #[test]

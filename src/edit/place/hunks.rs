@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::body::{Body, LineKind, blanks};
 use super::entities::entities;
 use super::fit;
-use super::left_out::leaves_out_of_part;
+use super::left_out::{doubtful, leaves_out_of_part, may_leave_out};
 use super::passage::made_already;
 use super::splice::{Done, Splice, TargetText, spliced, sure, with_ending};
 use super::standing;
@@ -29,7 +29,10 @@ pub(super) fn place(target: &TargetText, hunks: &[PatchHunk]) -> Result<Done, St
         let placer = Placer { text: &text, raw: target.encoding == Encoding::Raw, hunk, after };
         let explain =
             |why: String| if hunks.len() > 1 { format!("hunk {} of {}: {why}", i + 1, hunks.len()) } else { why };
-        let Some((splices, found)) = placer.place(hunks.len() == 1).map_err(explain)? else { continue };
+        let Some((splices, mut found)) = placer.place(hunks.len() == 1).map_err(explain)? else { continue };
+        if let Some(doubt) = placer.doubt() {
+            found = doubt;
+        }
         if splices.is_empty() {
             done.stands = true;
             continue;
@@ -66,6 +69,8 @@ pub(super) fn fresh(hunks: &[PatchHunk]) -> Option<String> {
     Some(text)
 }
 
+/// The number of lines by which models miscount those of a hunk.
+const MISCOUNTED: usize = 2;
 /// The length, in lines, above which a file is never taken to be a hunk of its own.
 const LONGEST_WHOLE: usize = 5_000;
 
@@ -114,6 +119,14 @@ impl Placer<'_> {
             Err(_) if alone && let Some(new) = self.whole(&lenient) => Ok(Some(new)),
             Err(lenient_miss) => Err(self.explain(if lenient == strict { &miss } else { &lenient_miss })),
         }
+    }
+
+    /// Returns how the hunk counts where a line of it may stand for others.
+    fn doubt(&self) -> Option<PlaceMatch> {
+        let body = Body::strict(&self.hunk.body);
+        let before = body.before();
+        let is_full = !before.iter().any(|line| is_dots(line));
+        may_leave_out(&before.join("\n"), &body.after().join("\n")).filter(|_| is_full).map(doubtful)
     }
 
     /// Returns the hunk with the blank lines that the file has between its lines.
@@ -186,7 +199,7 @@ impl Placer<'_> {
         if self.stands(body, &search, &after, &places) {
             return Ok(Some((Vec::new(), found)));
         }
-        let splices = match self.lines(body, &places) {
+        let splices = match self.lines(body, &places).or_else(|| self.near_lines(body, &places)) {
             Some(splices) => splices,
             None => {
                 let done = fit::all(self.text, &search, &after, vec![places]);
@@ -304,6 +317,53 @@ impl Placer<'_> {
         Some(splices)
     }
 
+    /// Returns the same for a place that is only alike, and has as many lines that are not blank: those that stay are the
+    /// file's own, however the hunk has them.
+    fn near_lines(&self, body: &Body, place: &LocatedPlace) -> Option<Vec<Splice>> {
+        // A header of quite other counts stands above a text that is no diff: its lines are as they shall be.
+        let is_counted = |[before, _]: [(usize, usize); 2]| before.1.abs_diff(body.before().len()) <= MISCOUNTED;
+        if place.found.rung != Rung::Inexact || !self.hunk.header.is_none_or(is_counted) {
+            return None;
+        }
+        let hay = Lines::new(self.text);
+        let is_blank = |at: usize| hay.content(at).trim().is_empty();
+        let (from, to) = (hay.at(place.range.start), hay.at(place.range.end));
+        let mut solid = (from..=to.min(hay.len().checked_sub(1)?)).filter(|at| !is_blank(*at));
+        let own = |(kind, line): &&(LineKind, &str)| *kind != LineKind::Comes && !line.trim().is_empty();
+        if body.lines.iter().filter(own).count() != solid.clone().count() {
+            return None;
+        }
+        let (mut row, mut line) = (0, from);
+        let (mut splices, mut run): (Vec<Splice>, Option<(Range<usize>, Vec<String>)>) = (Vec::new(), None);
+        for (kind, text) in &body.lines {
+            let is_solid = !text.trim().is_empty();
+            let at = if *kind != LineKind::Comes && is_solid { solid.next()? } else { line };
+            let is_there = is_solid || at < hay.len() && is_blank(at);
+            match kind {
+                LineKind::Comes => {
+                    let shift = shift_at(&place.fit, row)?;
+                    run.get_or_insert((line..line, Vec::new())).1.push(shift.apply(text));
+                    continue;
+                }
+                LineKind::Goes if is_there => match &mut run {
+                    Some((lines, _)) if lines.end == at => lines.end = at + 1,
+                    _ => {
+                        splices.extend(run.take().map(|(lines, new)| self.run(&hay, lines, &new, body.unended)));
+                        run = Some((at..at + 1, Vec::new()));
+                    }
+                },
+                LineKind::Stays => {
+                    splices.extend(run.take().map(|(lines, new)| self.run(&hay, lines, &new, body.unended)));
+                }
+                LineKind::Goes => {}
+            }
+            line = if is_there { at + 1 } else { line };
+            row += 1;
+        }
+        splices.extend(run.map(|(lines, new)| self.run(&hay, lines, &new, body.unended)));
+        Some(splices)
+    }
+
     /// Returns one run of changed lines.
     fn run(&self, hay: &Lines, lines: Range<usize>, new: &[String], unended: [bool; 2]) -> Splice {
         let at = |line: usize| hay.spans.get(line).map_or(self.text.len(), |s| s.start);
@@ -390,5 +450,18 @@ impl Placer<'_> {
         let text = bytes::fit_whole(&(after.join("\n") + "\n"), self.text);
         let found = PlaceMatch { rung: Rung::Inexact, detail: Some("the patch holds the whole file".to_string()) };
         Some((vec![Splice { range: 0..self.text.len(), new: text }], found))
+    }
+}
+
+/// Returns how a line that comes behind a row of the search text is shifted; nothing where its lines are left out.
+fn shift_at(fit: &locate::Fit, row: usize) -> Option<Shift> {
+    match fit {
+        locate::Fit::AsIs => Some(Shift::None),
+        locate::Fit::Shifted { shift, .. } => Some(shift.clone()),
+        locate::Fit::Each(shifts) => {
+            let at = shifts.partition_point(|(line, _)| *line < row).saturating_sub(1);
+            Some(shifts.get(at).map_or(Shift::None, |(_, shift)| shift.clone()))
+        }
+        locate::Fit::Filled { .. } => None,
     }
 }

@@ -23,16 +23,17 @@ pub(super) use part::{definition_lines, definition_names, is_standing_definition
 pub use passage::unfenced;
 pub(super) use snippet::{begins_passage, passages};
 pub(super) use splice::{Done, Splice, Step, TargetText, sure};
-pub(super) use whole::{NewText, is_all_of, keeps_all_of, made, whole};
+pub(super) use whole::{NewText, is_all_of, keeps_all_of, made, replaced, whole};
 
 use super::bytes::{self, Encoding};
 use super::format::Format;
 use super::lines::Lines;
 use super::op::{Edit, Op, PatchHunk};
+use crate::proposal::{PlaceMatch, Rung};
 
 /// Places an edit that changes a part of a text, without what stands there already. The error is for the model.
 pub(super) fn edit(target: &TargetText, edit: &Edit) -> Result<Done, String> {
-    let done = match &edit.op {
+    let mut done = match &edit.op {
         Op::Replace { search, replace, .. } if edit.format == Format::BLOCKS => passage::block(target, search, replace),
         Op::Replace { search, replace, shape, all } => passage::place(target, search, replace, *shape, *all),
         Op::Hunks(hunks) => hunks::place(target, hunks),
@@ -47,6 +48,11 @@ pub(super) fn edit(target: &TargetText, edit: &Edit) -> Result<Done, String> {
         | Op::DeleteText(_)
         | Op::Move { .. } => Err("this edit changes the whole file, not a part of it".to_string()),
     }?;
+    if done.found.rung != Rung::Inexact
+        && let Some(lost) = guard::lost_by(target.text, &done)
+    {
+        done.found = PlaceMatch { rung: Rung::Inexact, detail: Some(lost.text()) };
+    }
     // Of hunks each is looked at by itself.
     Ok(if let Op::Hunks(_) = edit.op { done } else { standing::without_standing(target.text, done) })
 }

@@ -5,13 +5,17 @@ use super::entities::entities;
 use super::guard::{
     Lost, PIECE, begin_alike, elided_definitions, end_alike, is_piece, keeps_all, lacking, lost, reaches_both_ends,
 };
-use super::left_out::{LeftOut, left_out};
+use super::left_out::{LeftOut, filled, is_said, left_out};
 use super::part::{is_lone_part, is_standing_definition, same_definition};
 use super::snippet::passages;
 use super::splice::sure;
 use super::transcript;
+<<<<<<< HEAD
 use super::wrapped::unwrapped;
 use crate::edit::locate::with_tabs;
+=======
+use crate::edit::locate::{lost_indentation, with_own_width, with_tabs};
+>>>>>>> wa
 use crate::edit::path::is_prose;
 use crate::edit::stream::paths::heads::headed;
 use crate::edit::stream::paths::{holds_line, same_path};
@@ -56,14 +60,17 @@ pub(in crate::edit) fn whole(
     }
     let changed = transcript::diff(old, &content).or_else(|| transcript::conflict(old, &content, path));
     if let Some(changed) = changed {
-        let (text, found) = changed?;
-        return Ok(NewText { text, found, doubt: None });
+        return changed.map(|(text, found)| NewText { text, found, doubt: None });
+    }
+    if is_block && let Some((text, line)) = filled(old, &content) {
+        let found = inexact(format!("`{line}` filled with the lines of the file"));
+        return Ok(NewText { found, ..whole((old, staying), &text, edit, path)? });
     }
     if is_block && let Some((text, names)) = elided_definitions(old, &content, path) {
         return Ok(NewText::inexact(text, taken_as(&names)));
     }
     let doubt = doubted(staying, &content, edit)?;
-    let text = bytes::fit_whole(&with_tabs(&content, old), old);
+    let text = bytes::fit_whole(&with_own_width(&with_tabs(&content, old), old), old);
     let mut found = known(edit, edit.whole || (is_block && end_alike(old, &text)));
     if found.rung == Rung::Exact {
         found = match shift {
@@ -83,21 +90,24 @@ pub(in crate::edit) fn whole(
     let is_standing = is_part && edit.whole && is_standing_definition(old, &text);
     if is_part
         && !is_standing
-        && let Some((placed, names)) = placed_parts(old, &text, path, (&lost, &doubt))
+        && let Some((placed, names)) = placed_parts((old, &text), edit, path, (&lost, &doubt))
     {
-        return Ok(NewText::inexact(placed, taken_as(&names)));
+        return match left_out(old, &placed) {
+            Some(LeftOut::Surely(line) | LeftOut::Perhaps(line)) => Err(leaves_out(line)),
+            None => Ok(NewText::inexact(placed, taken_as(&names))),
+        };
     }
     let Some(lost) = lost else { return Ok(NewText { text, found, doubt }) };
-    let why = match lost {
-        Lost::Definitions(lost, of) => {
-            format!("it leaves out {lost} of the file's {of} definitions; is a part of the file meant?")
-        }
-        Lost::Lines(lost, of) => format!("it leaves out {lost} of the file's {of} lines; is a part of the file meant?"),
-    };
+    let why = format!("{}; is a part of the file meant?", lost.text());
     if is_block && !is_standing && is_piece(old, &text) {
         return Err(format!("{why} {PIECE}"));
     }
     Ok(NewText { text, found, doubt: Some(doubt.unwrap_or(why)) })
+}
+
+/// Returns the reason why a text may not be meant in the place of a file that was deleted before it.
+pub(in crate::edit) fn replaced(old: &str, new: &str) -> Option<String> {
+    lost(old, new, false).map(|lost| format!("{}; is a part of the file meant?", lost.text()))
 }
 
 /// Returns whether a text is all of a file by its lines, from the first to the last one, in the dress that models give them.
@@ -115,14 +125,21 @@ pub(in crate::edit) fn keeps_all_of(old: &str, content: &str, path: &str) -> boo
 /// Returns a file with a text in the place of the one definition, or the several passages, of it that the text is, and
 /// their names. Where the one stays as it is, the lines around it may be meant to go.
 fn placed_parts(
-    old: &str,
-    text: &str,
+    (old, text): (&str, &str),
+    edit: &Edit,
     path: &str,
     (lost, doubt): (&Option<Lost>, &Option<String>),
 ) -> Option<(String, String)> {
     let is_other = |placed: &str| placed != old || matches!(lost, Some(Lost::Definitions(..)));
     let one = same_definition(old, text).filter(|(placed, _)| is_other(placed));
-    one.or_else(|| passages(old, text, path).filter(|(placed, _)| doubt.is_none() && placed != text))
+    // A text that is a part of the file lacks the rest of it, in the place of which any comment seems to stand.
+    let says_nothing = || match left_out(old, text) {
+        Some(LeftOut::Surely(line) | LeftOut::Perhaps(line)) => !is_said(line),
+        None => true,
+    };
+    let is_certain =
+        |placed: &str| doubt.is_none() || edit.elsewhere.is_none() && says_nothing() && left_out(old, placed).is_none();
+    one.or_else(|| passages(old, text, path).filter(|(placed, _)| placed != text && is_certain(placed)))
 }
 
 /// Returns the reason, for the model, why a text is none of the file.
@@ -133,6 +150,9 @@ fn no_file(old: &str, content: &str, is_block: bool, path: &str) -> Option<&'sta
     if shows_file(content, path) && !shows_file(old, path) {
         return Some(REPEATED);
     }
+    if lost_indentation(content, old, path) {
+        return Some(FLAT);
+    }
     transcript::is_session(old, content, path).then_some(SESSION)
 }
 
@@ -140,10 +160,7 @@ fn no_file(old: &str, content: &str, is_block: bool, path: &str) -> Option<&'sta
 fn doubted(old: &str, content: &str, edit: &Edit) -> Result<Option<String>, String> {
     Ok(match left_out(old, content) {
         Some(LeftOut::Surely(line)) => {
-            return Err(format!(
-                "the new text leaves lines out (`{line}`), so the whole file is not known. Write every line, or change \
-                 only a part of the file with a search and replace."
-            ));
+            return Err(leaves_out(line));
         }
         Some(LeftOut::Perhaps(line)) => {
             Some(format!("lines of the file are gone where it reads `{line}`; is a part of the file meant?"))
@@ -154,12 +171,21 @@ fn doubted(old: &str, content: &str, edit: &Edit) -> Result<Option<String>, Stri
     })
 }
 
+fn leaves_out(line: &str) -> String {
+    format!(
+        "the new text leaves lines out (`{line}`), so the whole file is not known. Write every line, or change only a part \
+         of the file with a search and replace."
+    )
+}
+
 fn taken_as(names: &str) -> String {
     format!("taken as the new text of {names} alone")
 }
 
 const EMPTY: &str =
     "the block holds no text for the file, so nothing of it was used. Write the file's whole text in it.";
+const FLAT: &str = "all lines of the text begin at the margin, where those of the file do not, so nothing of it was used. Write the \
+                    text with its indentation.";
 const SESSION: &str =
     "the text shows what is typed into a shell, so nothing of it was used. Write the file's whole text.";
 

@@ -1,12 +1,19 @@
 //! Lines of a new text that stand for lines of the old one: `# ... existing code ...`, `[rest of the file unchanged]`.
 
+mod inside;
+mod words;
+
 use std::collections::HashSet;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+pub(in crate::edit::place) use self::inside::filled;
+use self::inside::{is_hollow, left_out_inside};
+use self::words::{said, says_foreign, says_staying};
 use super::part::definitions;
 use crate::edit::lines::Lines;
 use crate::edit::locate::{commented, indent, is_dots, loose_dots, only_dots};
+use crate::proposal::{PlaceMatch, Rung};
 
 /// The kind of a line that may stand for others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +26,8 @@ enum Omission {
     Dots,
     /// Words such as `other settings`, with dots behind them or not, or dots alone: a file may well have such a line.
     Vague,
+    /// Dots inside of a line.
+    Inside,
 }
 
 /// A line by which a new text leaves out lines of the old one.
@@ -29,76 +38,16 @@ pub(in crate::edit) enum LeftOut<'n> {
     Perhaps(&'n str),
 }
 
-/// Words that say by themselves that lines stay.
-const STAYS: [&str; 8] = ["unchanged", "unmodified", "same", "existing", "truncated", "omitted", "snip", "snipped"];
-/// Words for what is not written out.
-const REST: [&str; 3] = ["rest", "remaining", "remainder"];
-/// Words that may say either.
-const MORE: [&str; 13] = [
-    "remains",
-    "remain",
-    "stay",
-    "stays",
-    "other",
-    "others",
-    "more",
-    "etc",
-    "previous",
-    "keep",
-    "continue",
-    "continues",
-    "everything",
-];
-/// Words for what a text consists of.
-const PARTS: [&str; 33] = [
-    "code",
-    "file",
-    "lines",
-    "line",
-    "content",
-    "contents",
-    "function",
-    "functions",
-    "method",
-    "methods",
-    "class",
-    "classes",
-    "settings",
-    "imports",
-    "implementation",
-    "logic",
-    "definitions",
-    "config",
-    "configuration",
-    "options",
-    "values",
-    "entries",
-    "rules",
-    "items",
-    "tests",
-    "fields",
-    "properties",
-    "script",
-    "program",
-    "module",
-    "document",
-    "section",
-    "sections",
-];
-/// Words between those.
-const BETWEEN: [&str; 36] = [
-    "the", "of", "your", "my", "our", "this", "that", "here", "goes", "go", "as", "is", "it", "and", "so", "on", "all",
-    "with", "in", "from", "to", "be", "are", "no", "changes", "change", "for", "before", "above", "below", "todo",
-    "original", "else", "was", "were", "brevity",
-];
-/// Words of other languages that say the same.
-const FOREIGN: [&str; 10] =
-    ["省略", "変更なし", "変更無し", "残りの", "残りは", "既存の", "其余", "不变", "剩余", "이하 동일"];
-
 /// Returns a line of a new text by which lines of the old one are left out. Where no line of the old text is missing at
 /// its place, the line is taken as it stands.
 pub(in crate::edit) fn left_out<'n>(old: &str, new: &'n str) -> Option<LeftOut<'n>> {
     let own = trimmed(old);
+    let inside = left_out_inside(old, new);
+    if let Some(LeftOut::Surely(_)) = inside {
+        return inside;
+    }
+    let is_example = new.contains("```");
+    let mark = |line: &str| mark(line).or_else(|| (!is_example && is_hollow(line.trim())).then_some(Omission::Inside));
     let marked: Vec<(usize, &'n str, Omission)> = solid(new)
         .enumerate()
         .filter_map(|(at, line)| Some((at, line, mark(line)?)))
@@ -106,12 +55,13 @@ pub(in crate::edit) fn left_out<'n>(old: &str, new: &'n str) -> Option<LeftOut<'
         .collect();
     let may_stand = |line: &str| !own.contains(line) && is_no_code(line);
     if marked.is_empty() && !solid(new).map(str::trim).any(may_stand) {
-        return None;
+        return inside;
     }
     let (before, after): (Vec<&str>, Vec<&str>) =
         (solid(old).map(str::trim).collect(), solid(new).map(str::trim).collect());
-    let (mut rest, mut perhaps) = (marked.as_slice(), None);
-    for place in capture_diff_slices(Algorithm::Myers, &before, &after) {
+    let places = capture_diff_slices(Algorithm::Myers, &before, &after);
+    let (mut rest, mut perhaps) = (marked.as_slice(), inside.or_else(|| for_more((&before, &after), &places, &own)));
+    for place in places {
         let lines = place.new_range();
         if let [line] = &after[lines.clone()]
             && is_for_many(line, &before[place.old_range()])
@@ -133,6 +83,36 @@ pub(in crate::edit) fn left_out<'n>(old: &str, new: &'n str) -> Option<LeftOut<'
         }
     }
     perhaps.or_else(|| for_definitions(old, new, &own).map(LeftOut::Perhaps))
+}
+
+/// Returns a line without code that says that something stays, whatever it is, where more lines of code go than come.
+fn for_more<'n>((before, after): (&[&str], &[&'n str]), places: &[DiffOp], own: &HashSet<&str>) -> Option<LeftOut<'n>> {
+    let is_said = |line: &str| is_remark(line) && says_staying(words_of(line)).is_some();
+    let is_code = |line: &&&str| line.contains(char::is_alphanumeric) && commented(line).is_none() && !is_said(line);
+    let code = |lines: &[&str]| lines.iter().filter(is_code).count();
+    let says = |line: &&&'n str| is_remark(line) && !own.contains(**line);
+    // Brackets alone part nothing.
+    let parts = |place: &DiffOp| matches!(place, DiffOp::Equal { .. }) && code(&before[place.old_range()]) > 0;
+    places.split(parts).find_map(|places| {
+        let old = |place: &DiffOp| code(&before[place.old_range()]);
+        let new = |place: &DiffOp| code(&after[place.new_range()]);
+        let (gone, come) = (places.iter().map(old).sum::<usize>(), places.iter().map(new).sum::<usize>());
+        let lines = places.iter().flat_map(|place| &after[place.new_range()]).filter(says);
+        let mut said = lines.filter_map(|line| Some((*line, says_staying(words_of(line))?)));
+        said.find(|(_, is_sure)| gone > come + usize::from(!is_sure)).map(|(line, _)| LeftOut::Perhaps(line))
+    })
+}
+
+/// Returns whether a line without code is no element of a page.
+fn is_remark(line: &str) -> bool {
+    let is_element = || line.starts_with('<') && commented(line).is_none() && line.contains(['=', '/']);
+    is_no_code(line) && !is_element()
+}
+
+/// Returns the words of a line without code: what its comment says.
+fn words_of(line: &str) -> &str {
+    let behind = ["#", "//", "--"].iter().find_map(|sign| line.split_once(sign)).map(|(_, words)| words);
+    commented(line).or(behind).unwrap_or(line)
 }
 
 /// Returns whether a line that is no code stands where these lines of code were, and is not one of them.
@@ -196,8 +176,8 @@ fn missing(line: &str, mark: Omission, gone: usize, come: usize) -> Option<LeftO
         Omission::Dots | Omission::Dotted => Some(LeftOut::Surely(text)),
         Omission::Said if gone > come && gone >= MANY => Some(LeftOut::Surely(text)),
         Omission::Said => Some(LeftOut::Perhaps(text)),
-        Omission::Vague if gone > come + own => Some(LeftOut::Perhaps(text)),
-        Omission::Vague => None,
+        Omission::Vague | Omission::Inside if gone > come + own => Some(LeftOut::Perhaps(text)),
+        Omission::Vague | Omission::Inside => None,
     }
 }
 
@@ -214,7 +194,7 @@ fn trimmed(text: &str) -> HashSet<&str> {
 
 /// Returns whether the new text of a part of a file surely leaves lines out. A line of dots and words that the old text
 /// does not have always does: what stands beside a part is not known.
-pub(super) fn leaves_out_of_part(old: &str, new: &str) -> bool {
+pub(in crate::edit::place) fn leaves_out_of_part(old: &str, new: &str) -> bool {
     let own = trimmed(old);
     matches!(left_out(old, new), Some(LeftOut::Surely(_)))
         || new.lines().any(|line| mark(line) == Some(Omission::Dotted) && !own.contains(line.trim()))
@@ -222,7 +202,7 @@ pub(super) fn leaves_out_of_part(old: &str, new: &str) -> bool {
 
 /// Returns whether a replacement has a line for lines that its search text does not leave out. Dots may be the body of a
 /// definition: where they take the place of one line, or come with lines that are all new.
-pub(super) fn is_left_out(search: &str, new: &str) -> bool {
+pub(in crate::edit::place) fn is_left_out(search: &str, new: &str) -> bool {
     let apart = |text: &str, other: &str| {
         let others = trimmed(other);
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !only_dots(line));
@@ -238,12 +218,40 @@ pub(super) fn is_left_out(search: &str, new: &str) -> bool {
         || (dots().next().is_some() && !is_body())
 }
 
+/// Returns a line of a replacement that may stand for lines that its search text does not leave out.
+pub(in crate::edit::place) fn may_leave_out<'n>(search: &str, new: &'n str) -> Option<&'n str> {
+    if let Some(LeftOut::Perhaps(line)) = left_out_inside(search, new) {
+        return Some(line);
+    }
+    let own = trimmed(search);
+    let (before, after): (Vec<&str>, Vec<&str>) =
+        (solid(search).map(str::trim).collect(), solid(new).map(str::trim).collect());
+    if !after.iter().any(|line| is_remark(line) && is_said(line)) {
+        return None;
+    }
+    let places = capture_diff_slices(Algorithm::Myers, &before, &after);
+    match for_more((&before, &after), &places, &own) {
+        Some(LeftOut::Perhaps(line)) => Some(line),
+        _ => None,
+    }
+}
+
+/// Returns whether a line without code says that something stays.
+pub(in crate::edit::place) fn is_said(line: &str) -> bool {
+    says_staying(words_of(line)).is_some()
+}
+
+/// Returns how a replacement counts that may leave lines out.
+pub(in crate::edit::place) fn doubtful(line: &str) -> PlaceMatch {
+    PlaceMatch { rung: Rung::Inexact, detail: Some(format!("lines are gone where it reads `{line}`")) }
+}
+
 /// Returns whether a line stands for others, or is dots at the margin.
-pub(super) fn is_mark(line: &str) -> bool {
+pub(in crate::edit::place) fn is_mark(line: &str) -> bool {
     match mark(line) {
         Some(Omission::Dotted | Omission::Said | Omission::Dots) => true,
         Some(Omission::Vague) => only_dots(line.trim_end()),
-        None => false,
+        Some(Omission::Inside) | None => false,
     }
 }
 
@@ -271,35 +279,10 @@ fn mark(line: &str) -> Option<Omission> {
         return Some(Omission::Dotted);
     }
     let lower = inner.to_lowercase();
-    if is_quoted && inner.chars().count() <= 30 && FOREIGN.iter().any(|word| lower.contains(word)) {
+    if is_quoted && inner.chars().count() <= 30 && says_foreign(&lower) {
         return Some(if begins || ends { Omission::Dotted } else { Omission::Vague });
     }
     said(&lower, (begins, ends), is_quoted)
-}
-
-/// Returns what the words of a line say; `begins`: behind dots, `ends`: with dots behind them.
-fn said(lower: &str, (begins, ends): (bool, bool), is_quoted: bool) -> Option<Omission> {
-    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(word));
-    let lists: [&[&str]; 5] = [&STAYS, &REST, &MORE, &PARTS, &BETWEEN];
-    let is_known =
-        |word: &&str| lists.iter().any(|list| list.contains(word)) || word.bytes().all(|b| b.is_ascii_digit());
-    let so_on = lower.contains("and so on") || lower.contains("as is") || lower.contains("as before");
-    if !(so_on || lists[..3].iter().any(|list| has(list))) {
-        return None;
-    }
-    let all_known = words.iter().all(is_known);
-    // `...rest` spreads a variable.
-    let is_apart = is_quoted || words.len() > 1 || !lower.trim_start_matches('.').starts_with(char::is_alphanumeric);
-    let says = has(&STAYS) || (has(&REST) && (!is_quoted || has(&["code", "file"]) || so_on));
-    match all_known {
-        true if !is_apart => None,
-        true if begins && is_quoted => Some(Omission::Dotted),
-        true if says => Some(Omission::Said),
-        true if words.len() > 1 || begins || ends || words == ["etc"] => Some(Omission::Vague),
-        false if is_quoted && words.len() <= 8 && (has(&REST) || has(&MORE)) && has(&STAYS) => Some(Omission::Vague),
-        _ => None,
-    }
 }
 
 /// A longer line is no such mark, in bytes.
@@ -377,9 +360,63 @@ mod tests {
             format!("{}# alles andere\n", keys.lines().take(from).map(|l| format!("{l}\n")).collect::<String>())
         };
         assert_eq!(left_out(&keys, &new(4)), Some(LeftOut::Perhaps("# alles andere")));
-        assert_eq!(left_out(&keys, &new(6)), None);
+        assert_eq!(left_out(&keys, &new(6).replace("alles andere", "das Ende")), None);
         let comments: String = (0..9).map(|n| format!("# line {n}\n")).collect();
         assert_eq!(left_out(&format!("{comments}a: 1\n"), "# short\na: 1\n"), None);
+    }
+
+    #[test]
+    fn a_comment_that_says_what_stays_counts_whatever_it_names() {
+        let js = "const app = express();\n\napp.get(\"/\", (req, res) => {\n  res.send(\"hi\");\n});\n\napp.get(\"/users\", (req, res) => {\n  res.json([]);\n});\n\napp.listen(3000);\n";
+        let new = "const app = express();\n\n// existing routes\n\napp.get(\"/health\", (req, res) => {\n  res.send(\"ok\");\n});\n\napp.listen(3000);\n";
+        for line in ["// existing routes", "// handlers as before", "// 其他路由", "// bestehende Routen"] {
+            let new = new.replace("// existing routes", line);
+            assert_eq!(left_out(js, &new), Some(LeftOut::Perhaps(line)));
+        }
+        let html = "<html>\n<head>\n  <meta a>\n  <title>T</title>\n  <link b>\n</head>\n<body>\n</body>\n</html>\n";
+        let nav = "<body>\n  <nav>\n    <a href=\"/\">Home</a>\n    <a href=\"/b\">B</a>\n  </nav>\n</body>\n";
+        let env = "web:\n  env:\n    A: 1\n    B: 2\n    C: 3\n";
+        let sql = "CREATE TABLE a (\n  id int,\n  name text,\n  age int\n);\n";
+        let py =
+            "def total(items):\n    result = 0\n    for item in items:\n        result += item\n    return result\n";
+        for (old, from, to) in [
+            (html, "  <meta a>\n  <title>T</title>\n  <link b>\n", "  <!-- head unchanged -->\n"),
+            (env, "    A: 1\n    B: 2\n    C: 3\n", "    # existing env vars\n    D: 4\n"),
+            (nav, "    <a href=\"/\">Home</a>\n    <a href=\"/b\">B</a>\n", "    <!-- same nav as before -->\n"),
+            (sql, "  id int,\n  name text,\n  age int\n", "  -- existing columns\n  email text\n"),
+            (py, "    result = 0\n    for item in items:\n        result += item\n", "    # loop unchanged\n"),
+            (
+                py,
+                "    result = 0\n    for item in items:\n        result += item\n    return result\n",
+                "    pass  # unchanged\n",
+            ),
+        ] {
+            let new = old.replace(from, to);
+            let line = to.lines().next().expect("a line").trim();
+            assert_eq!(left_out(old, &new), Some(LeftOut::Perhaps(line)));
+            assert_eq!(may_leave_out(from, to), Some(line));
+        }
+        // As much comes as goes, or the comment says nothing of the kind.
+        for (old, new) in [
+            (py, py.replace("    result = 0\n", "    # Keep the existing sum.\n    result = 10\n")),
+            (
+                py,
+                py.replace(
+                    "    result = 0\n    for item in items:\n        result += item\n    return result\n",
+                    "    # Adds up.\n    return sum(items)\n",
+                ),
+            ),
+            (
+                nav,
+                nav.replace(
+                    "    <a href=\"/\">Home</a>\n    <a href=\"/b\">B</a>\n",
+                    "    <a href=\"/b\">Existing users</a>\n",
+                ),
+            ),
+            (js, js.replace("3000", "3001").replace("app.listen", "// REST server\napp.listen")),
+        ] {
+            assert_eq!((left_out(old, &new), may_leave_out(old, &new)), (None, None), "{new}");
+        }
     }
 
     #[test]
