@@ -368,9 +368,9 @@ pub fn sweep(archive: &Archive) -> Result<usize, ScanError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::disk::Folder;
     use crate::archive::staging::CommandInfo;
     use crate::archive::{Archive, ArchiveSettings};
+    use crate::disk::Folder;
     use crate::shell::places::PlaceSettings;
     use crate::workspace::Workspace;
 

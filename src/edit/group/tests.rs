@@ -921,7 +921,6 @@ fn blank_lines_that_an_edit_leaves_out_stay() {
     }
 }
 
-<<<<<<< HEAD
 /// Returns the paths of the files that an answer changes beside files in play, and their texts.
 fn changed(text: &str, files: &[(&str, &str)], format: Format) -> Vec<(String, String)> {
     let known: Vec<_> =
@@ -988,7 +987,8 @@ fn a_whole_text_is_read_without_what_is_none_of_it() {
     }
     let part = "t.py\n<<<<<<< SEARCH\n=======\ndef a():\n    return 11\n>>>>>>> REPLACE\n";
     assert_eq!(changed(part, &[("t.py", file)], Format::BLOCKS), [], "a part is none");
-=======
+}
+
 /// Returns the rung of the only result, or what the model is told.
 fn found(edit: Edit, path: &str, old: &str) -> Result<Rung, String> {
     let outcome = run(&[edit], &[(path, old)], false);
@@ -1161,5 +1161,4 @@ fn another_width_of_indentation_is_fitted_to_the_file() {
     assert_eq!(outcome.changes[0].after.text(), Some(py.replace("return 2", "return 3").as_str()));
     let flat = py.replace("    ", "").replace("return 2", "return 3");
     assert!(found(whole("a.py", &flat), "a.py", py).is_err_and(|why| why.contains("margin")));
->>>>>>> wa
 }

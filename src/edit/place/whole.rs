@@ -10,12 +10,8 @@ use super::part::{is_lone_part, is_standing_definition, same_definition};
 use super::snippet::passages;
 use super::splice::sure;
 use super::transcript;
-<<<<<<< HEAD
 use super::wrapped::unwrapped;
-use crate::edit::locate::with_tabs;
-=======
 use crate::edit::locate::{lost_indentation, with_own_width, with_tabs};
->>>>>>> wa
 use crate::edit::path::is_prose;
 use crate::edit::stream::paths::heads::headed;
 use crate::edit::stream::paths::{holds_line, same_path};
