@@ -263,7 +263,7 @@ impl Archive {
         };
         let mut named = NamedStates::default();
         let sealed = self.seal_named(&archive, staging, changes, (versions, changeset), sealing, &mut named);
-        if sealed.is_err() && archive.stat(&changeset_name(changeset)).is_ok_and(|there| there.is_none()) {
+        if sealed.is_err() && archive.stat(changeset_name(changeset)).is_ok_and(|there| there.is_none()) {
             // The next try names them anew: what is kept twice would take the room that it needs.
             named.remove();
         }
