@@ -9,12 +9,11 @@ mod named;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use tokio_util::sync::CancellationToken;
 
-use self::named::{NamedStates, name_version};
+use self::named::{NamedStates, name_version, open_staged};
 use super::changeset::{self, ChangeKind, Changeset};
 use super::restore::state_sha;
 use super::shared::{KeptAtOnce, SealIds, kept_again};
@@ -402,22 +401,6 @@ fn present(reader: &mut PathReader<'_>, path: &str, all: &mut CommandChanges) ->
     })
 }
 
-/// Opens a staged file to be read. Where its mode keeps its owner out, it may be read for that moment.
-fn open_staged(staged: &Path) -> io::Result<File> {
-    let refused = match disk::open_file(staged, disk::Links::Refuse) {
-        Err(refused) if refused.kind() == io::ErrorKind::PermissionDenied => refused,
-        opened => return opened,
-    };
-    let mode = fs::symlink_metadata(staged)?.mode() & 0o7777;
-    if mode & 0o400 != 0 {
-        return Err(refused);
-    }
-    fs::set_permissions(staged, fs::Permissions::from_mode(mode | 0o400))?;
-    let opened = disk::open_file(staged, disk::Links::Refuse);
-    fs::set_permissions(staged, fs::Permissions::from_mode(mode))?;
-    opened
-}
-
 /// Opens a version to be flushed; none: a link, or a file of another owner that may not be read.
 fn open_to_flush(version: &Path, entry: &JournalLine) -> io::Result<Option<File>> {
     match open_staged(version) {
@@ -450,6 +433,8 @@ fn staged_state(folder: &Path, entry: &JournalLine) -> io::Result<State> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+
     use super::*;
 
     #[test]

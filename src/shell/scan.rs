@@ -5,9 +5,12 @@
 //! as they were is not seen.
 
 mod added;
+mod entry;
 mod look;
 mod meanwhile;
 
+pub use entry::ScanError;
+use entry::{Entry, OWN, ROOT};
 use look::{ScannedTree, look, looked, open};
 pub use meanwhile::note_repository;
 
@@ -17,112 +20,27 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, Stat};
-use serde::{Deserialize, Serialize};
-
 use super::places::PathClasses;
+use crate::archive::Archive;
 use crate::archive::staging::{CommandStaging, JournalLine, StagedKind};
-use crate::archive::{self, Archive};
 use crate::disk::{self, Links};
 use crate::text::name;
 
 /// The most files that are looked at.
 pub const MOST_FILES: usize = 50_000;
-/// The most bytes that are copied for one command.
-const MOST_BYTES: u64 = 1 << 30;
 /// The copies, in `.shaft`.
 const SHADOW: &str = "shadow";
 /// The last state that was looked at, among the copies.
 const INDEX: &str = "index";
 /// The largest state that is read, in bytes.
 const MAX_INDEX: u64 = 256 << 20;
-/// The root itself, among what is looked at.
-const ROOT: &str = "./";
-/// The length of a path, in bytes, from which the kernel may not take it as a whole.
-const LONG: usize = 1_000;
-/// The reason why an archive below the root is left out.
-const OWN: &str = "nebula's own";
-/// The reason why a pipe, a socket or a device is left out.
-const SPECIAL: &str = "special file";
 /// The state before the command, in its staging folder.
 const BEFORE: &str = "before";
-/// The folders that could be rebuilt then, one a line, beside it.
+/// The folders that could be rebuilt then, as a list in JSON, beside it.
 const DERIVED: &str = "derived";
-
-/// The reason why a tree cannot be scanned.
-#[derive(Debug, thiserror::Error)]
-pub enum ScanError {
-    /// It is too large.
-    #[error("this tree is too large to archive without the guard ({0}): what this command overwrites cannot be undone")]
-    TooLarge(String),
-    /// The folder of copies cannot be used.
-    #[error(transparent)]
-    Archive(#[from] archive::Error),
-    /// A call of the file system failed.
-    #[error("{}", disk::words_at(path, source))]
-    Io {
-        /// The path.
-        path: PathBuf,
-        /// The error of the file system.
-        source: io::Error,
-    },
-}
 
 fn at(path: &Path) -> impl FnOnce(io::Error) -> ScanError + '_ {
     move |source| ScanError::Io { path: path.to_path_buf(), source }
-}
-
-/// One path as it was.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Entry {
-    path: String,
-    kind: StagedKind,
-    mode: u32,
-    /// Size, and the times of the last change of bytes and of the inode, in seconds and nanoseconds.
-    stat: (u64, i64, i64, i64, i64),
-    inode: (u64, u64),
-    /// The copy, in the folder of copies; the text of a link.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    copy: String,
-    /// It is an object of a repository, which nothing writes to: its copy is a further name of it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    object: bool,
-}
-
-impl Entry {
-    fn new(path: String, found: &Stat) -> Option<Self> {
-        let kind = match FileType::from_raw_mode(found.st_mode) {
-            FileType::Symlink => StagedKind::Link,
-            FileType::Directory => StagedKind::Folder,
-            FileType::RegularFile => StagedKind::File,
-            _ => return None,
-        };
-        let times = (wide(found.st_mtime), wide(found.st_mtime_nsec), wide(found.st_ctime), wide(found.st_ctime_nsec));
-        // A folder's size and times change with what is in it.
-        let stat = match kind {
-            StagedKind::Folder => (0, 0, 0, 0, 0),
-            _ => (wide(found.st_size).unsigned_abs(), times.0, times.1, times.2, times.3),
-        };
-        let path = if kind == StagedKind::Folder { format!("{path}/") } else { path };
-        let mode = u32::try_from(wide(found.st_mode) & 0o7777).unwrap_or_default();
-        let inode = (wide(found.st_dev).unsigned_abs(), found.st_ino);
-        Some(Entry { path, kind, mode, stat, inode, copy: String::new(), object: false })
-    }
-
-    /// Returns the bytes that a copy of it takes.
-    fn cost(&self) -> u64 {
-        if self.object { 0 } else { self.stat.0 }
-    }
-
-    fn is_same(&self, other: &Entry) -> bool {
-        let folder = self.kind == StagedKind::Folder;
-        if self.object && other.object && !folder {
-            // A further name of it changes the time of its inode.
-            return (self.kind, self.stat.0, self.inode) == (other.kind, other.stat.0, other.inode);
-        }
-        (self.kind, self.mode, self.stat) == (other.kind, other.mode, other.stat)
-            && (folder || self.inode == other.inode)
-    }
 }
 
 /// The state before a command, and the paths that could not be copied.
@@ -288,11 +206,6 @@ impl Scan {
     }
 }
 
-/// Widens numbers of a `stat`, whose types differ from system to system.
-fn wide<T: TryInto<i64>>(number: T) -> i64 {
-    number.try_into().unwrap_or(0)
-}
-
 /// Copies one file into the folder of copies; of a link its text is noted.
 fn copy(places: &PathClasses, entry: &mut Entry, shadow: &Path) -> io::Result<()> {
     let from = places.root().join(name::name_of(entry.path.as_ref()));
@@ -368,6 +281,7 @@ pub fn sweep(archive: &Archive) -> Result<usize, ScanError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::archive;
     use crate::archive::staging::CommandInfo;
     use crate::archive::{Archive, ArchiveSettings};
     use crate::disk::Folder;

@@ -6,7 +6,6 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::open_staged;
 use crate::archive::staging::{JournalLine, StagedKind};
 use crate::archive::{RecordedFile, version};
 use crate::disk::{self, Folder};
@@ -77,4 +76,20 @@ fn named_when_whole(archive: &Folder, version: &Path, write: impl FnOnce(&str) -
         return Err(error);
     }
     Ok(())
+}
+
+/// Opens a staged file to be read. Where its mode keeps its owner out, it may be read for that moment.
+pub(super) fn open_staged(staged: &Path) -> io::Result<File> {
+    let refused = match disk::open_file(staged, disk::Links::Refuse) {
+        Err(refused) if refused.kind() == io::ErrorKind::PermissionDenied => refused,
+        opened => return opened,
+    };
+    let mode = fs::symlink_metadata(staged)?.mode() & 0o7777;
+    if mode & 0o400 != 0 {
+        return Err(refused);
+    }
+    fs::set_permissions(staged, fs::Permissions::from_mode(mode | 0o400))?;
+    let opened = disk::open_file(staged, disk::Links::Refuse);
+    fs::set_permissions(staged, fs::Permissions::from_mode(mode))?;
+    opened
 }

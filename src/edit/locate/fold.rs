@@ -50,8 +50,8 @@ fn fold(c: char, out: &mut String) {
     }
 }
 
-/// Returns a text in which the look-alikes of a search text are those characters that a passage has in their place, where that is
-/// the same one everywhere.
+/// Returns a text in which the look-alikes of a search text are the ASCII characters that a passage has in their place, where that
+/// is the same one everywhere.
 pub(in crate::edit) fn with_plain(searched: &str, passage: &str, new: &str) -> Option<String> {
     let folded = |c: char| {
         let mut out = String::new();
@@ -75,8 +75,10 @@ pub(in crate::edit) fn with_plain(searched: &str, passage: &str, new: &str) -> O
         };
         own = &own[there..];
     }
-    let is_one =
-        |(c, to): &(char, &str)| !passage.contains(*c) && plain.iter().all(|(other, own)| other != c || own == to);
+    let is_one = |(c, to): &(char, &str)| {
+        let is_plain = !c.is_ascii() && to.is_ascii() && !passage.contains(*c);
+        is_plain && plain.iter().all(|(other, own)| other != c || own == to)
+    };
     let plain: Vec<(char, &str)> = plain.iter().copied().filter(is_one).collect();
     let of = |c: char| plain.iter().find(|(own, _)| *own == c).map(|(_, to)| *to);
     let is_changed = new.chars().any(|c| of(c).is_some());

@@ -71,9 +71,7 @@ pub(in crate::edit) fn whole(
     if found.rung == Rung::Exact {
         found = match shift {
             Some(shift) => PlaceMatch { rung: Rung::Indentation, detail: shift.detail() },
-            None if numbered => {
-                PlaceMatch { rung: Rung::TrailingSpace, detail: Some("line numbers left out".to_string()) }
-            }
+            None if numbered => PlaceMatch { rung: Rung::TrailingSpace, detail: Some(NUMBERED.to_string()) },
             None => found,
         };
     }
@@ -94,7 +92,7 @@ pub(in crate::edit) fn whole(
         };
     }
     let Some(lost) = lost else { return Ok(NewText { text, found, doubt }) };
-    let why = format!("{}; is a part of the file meant?", lost.text());
+    let why = part_meant(&lost);
     if is_block && !is_standing && is_piece(old, &text) {
         return Err(format!("{why} {PIECE}"));
     }
@@ -103,7 +101,17 @@ pub(in crate::edit) fn whole(
 
 /// Returns the reason why a text may not be meant in the place of a file that was deleted before it.
 pub(in crate::edit) fn replaced(old: &str, new: &str) -> Option<String> {
-    lost(old, new, false).map(|lost| format!("{}; is a part of the file meant?", lost.text()))
+    lost(old, new, false).map(|lost| part_meant(&lost))
+}
+
+/// Returns the question about a text that leaves out so much.
+fn part_meant(lost: &Lost) -> String {
+    match lost {
+        Lost::Definitions(lost, of) => {
+            format!("it leaves out {lost} of the file's {of} definitions; is a part of the file meant?")
+        }
+        Lost::Lines(lost, of) => format!("it leaves out {lost} of the file's {of} lines; is a part of the file meant?"),
+    }
 }
 
 /// Returns whether a text is all of a file by its lines, from the first to the last one, in the dress that models give them.
@@ -178,6 +186,7 @@ fn taken_as(names: &str) -> String {
     format!("taken as the new text of {names} alone")
 }
 
+const NUMBERED: &str = "line numbers left out";
 const EMPTY: &str =
     "the block holds no text for the file, so nothing of it was used. Write the file's whole text in it.";
 const FLAT: &str = "all lines of the text begin at the margin, where those of the file do not, so nothing of it was used. Write the \

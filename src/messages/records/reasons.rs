@@ -139,6 +139,13 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "it is a link, which has no permissions of its own, or too large to be edited",
         "独自の権限を持たないリンクか、編集するには大きすぎます",
     ),
+    ("it leaves out {n} of the file's {all} definitions", "ファイルの定義{all}個のうち{n}個が抜けています"),
+    ("it leaves out {n} of the file's {all} lines", "ファイルの{all}行のうち{n}行が抜けています"),
+    ("`{line}` filled with the lines of the file", "`{line}`をファイルの行で補完"),
+    (
+        "all lines of the text begin at the margin, where those of the file do not, so nothing of it was used",
+        "ファイルにあるインデントが全行でなくなっているため、使っていません",
+    ),
     (
         "it leaves out {n} of the file's {all} definitions; is a part of the file meant?",
         "ファイルの定義{all}個のうち{n}個が抜けています",

@@ -38,6 +38,8 @@ use copies::{Copies, LargeCopy};
 use left::Left;
 pub use outside::is_older_terminal;
 
+/// The size below which a file that gets another mode is copied, in bytes.
+const SMALL: u64 = 64 << 10;
 /// The bits of a mode with which a file runs as its owner or group.
 const SET_ID: u32 = 0o6000;
 
@@ -262,7 +264,7 @@ impl Keeping {
     /// Keeps a file or link that is about to lose this name.
     pub fn lose(&mut self, path: &Path) -> Verdict {
         let whose = meta_at(path).ok();
-        self.keep_named(path)?;
+        self.keep_named(path, 0)?;
         if self.saved.contains(&self.name(path)) {
             self.set_loose(&[path], false);
             self.note_owner(path, whose.as_ref())?;
@@ -270,8 +272,9 @@ impl Keeping {
         Ok(())
     }
 
-    /// Keeps a file or link at this name, by a further name of it where that can be.
-    fn keep_named(&mut self, path: &Path) -> Verdict {
+    /// Keeps a file or link at this name, by a further name of it where that can be; one of fewer than `copied` bytes by
+    /// a copy.
+    fn keep_named(&mut self, path: &Path, copied: u64) -> Verdict {
         let Some(meta) = self.found(path)? else { return Ok(()) };
         match self.places.of(path, false) {
             PathClass::Refused => return self.refuse(path),
@@ -303,6 +306,7 @@ impl Keeping {
         }
         match meta.file_type() {
             kind if kind.is_symlink() => self.link(name, path, &meta),
+            kind if kind.is_file() && meta.len() < copied => self.copy_names(vec![path.to_path_buf()], &meta),
             kind if kind.is_file() => self.hard_link(name, path, &meta),
             kind if kind.is_dir() => self.folder(path, &meta),
             _ => self.unarchived(path, "special file"),
@@ -322,10 +326,11 @@ impl Keeping {
         }
         if let Some(meta) = meta_of(path).filter(|meta| has_others(path, meta)) {
             for other in self.names.others(&self.places, inode(&meta), path) {
-                self.keep_named(&other)?;
+                self.keep_named(&other, SMALL)?;
             }
         }
-        self.keep_named(path)
+        // It stays where it is: another program may write its bytes before it is archived.
+        self.keep_named(path, SMALL)
     }
 
     /// Keeps a folder that is about to go or to get another mode. Where a file or link is, such a call changes nothing.
@@ -647,6 +652,18 @@ mod tests {
         keeping.lose(&a).expect("kept");
         assert_eq!(kept_again(&keeping), [("a".to_string(), "longer".to_string())]);
         assert_eq!(keeping.summary().meanwhile, ["a"]);
+    }
+
+    #[test]
+    fn a_file_that_gets_another_mode_is_kept_as_it_was_whoever_writes_it_then() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, _, mut keeping) = keeping(dir.path(), CopyLimits::default());
+        let a = root.join("a");
+        let before = read(&a);
+        keeping.change_mode(&a, Some(0o600)).expect("kept");
+        fs::write(&a, "of another command").expect("written in place");
+        let state = keeping.staging.journal().expect("read").states.remove(0);
+        assert_eq!(read(&keeping.staging.folder().join(state.staged.expect("staged"))), before);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Entry, SPECIAL, Scan};
+use super::Scan;
+use super::entry::{Entry, SPECIAL};
 use crate::shell::places::holds_objects;
 
 impl Scan {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, lstat};
 
-use super::{Entry, LONG, MOST_BYTES, OWN, ROOT, SPECIAL, ScanError};
+use super::entry::{Entry, LONG, MOST_BYTES, OWN, ROOT, SPECIAL, ScanError};
 use crate::archive::staging::StagedKind;
 use crate::disk::{self, Folder};
 use crate::proposal::is_in_repository;
@@ -89,8 +89,7 @@ pub(super) fn look(
             let is_own = |class: &PathClass| *class == PathClass::Refused && folder != places.root();
             let object = match places.of_looked_at(&full, is_folder) {
                 class if places.is_private(&full) || is_own(&class) => {
-                    let why = if is_own(&class) { OWN } else { "private" };
-                    found.left_out.push((path, why.into()));
+                    found.left_out.push((path, if is_own(&class) { OWN } else { "private" }.into()));
                     continue;
                 }
                 PathClass::Kept => false,

@@ -1,8 +1,8 @@
 //! Elisions inside of a line: `function stop() { ... }`, `def g(n): ...`, `<head>...</head>`. A line of the old text with the
 //! same head says what they stand for.
 
+use super::marks::{LONGEST, LeftOut, mark, trimmed};
 use super::words::says_staying;
-use super::{LONGEST, LeftOut, mark, trimmed};
 use crate::edit::lines::Lines;
 use crate::edit::locate::{commented, indent, loose_dots};
 

@@ -1,6 +1,7 @@
 //! Lines of a new text that stand for lines of the old one: `# ... existing code ...`, `[rest of the file unchanged]`.
 
 mod inside;
+mod marks;
 mod words;
 
 use std::collections::HashSet;
@@ -9,34 +10,13 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 pub(in crate::edit::place) use self::inside::filled;
 use self::inside::{is_hollow, left_out_inside};
-use self::words::{said, says_foreign, says_staying};
+pub(in crate::edit) use self::marks::LeftOut;
+use self::marks::{LONGEST, bracketed, mark, trimmed};
+use self::words::{Omission, says_staying};
 use super::part::definitions;
 use crate::edit::lines::Lines;
 use crate::edit::locate::{commented, indent, is_dots, loose_dots, only_dots};
 use crate::proposal::{PlaceMatch, Rung};
-
-/// The kind of a line that may stand for others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Omission {
-    /// Dots in a comment or in brackets, before words such as `existing code`: nobody writes them into a file.
-    Dotted,
-    /// Words such as `rest of the code unchanged`, or dots alone before them.
-    Said,
-    /// Dots in a comment, without words.
-    Dots,
-    /// Words such as `other settings`, with dots behind them or not, or dots alone: a file may well have such a line.
-    Vague,
-    /// Dots inside of a line.
-    Inside,
-}
-
-/// A line by which a new text leaves out lines of the old one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::edit) enum LeftOut<'n> {
-    Surely(&'n str),
-    /// The line may be a part of the text all the same.
-    Perhaps(&'n str),
-}
 
 /// Returns a line of a new text by which lines of the old one are left out. Where no line of the old text is missing at
 /// its place, the line is taken as it stands.
@@ -188,10 +168,6 @@ fn solid(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim_end).filter(|line| !line.is_empty())
 }
 
-fn trimmed(text: &str) -> HashSet<&str> {
-    text.lines().map(str::trim).collect()
-}
-
 /// Returns whether the new text of a part of a file surely leaves lines out. A line of dots and words that the old text
 /// does not have always does: what stands beside a part is not known.
 pub(in crate::edit::place) fn leaves_out_of_part(old: &str, new: &str) -> bool {
@@ -253,47 +229,6 @@ pub(in crate::edit::place) fn is_mark(line: &str) -> bool {
         Some(Omission::Vague) => only_dots(line.trim_end()),
         Some(Omission::Inside) | None => false,
     }
-}
-
-/// Returns what a line says of lines that are left out.
-fn mark(line: &str) -> Option<Omission> {
-    let text = line.trim();
-    if text.len() > LONGEST || text.is_empty() {
-        return None;
-    }
-    if only_dots(text) {
-        return Some(Omission::Vague);
-    }
-    let comment = commented(text);
-    let inner = comment.or_else(|| bracketed(text)).unwrap_or(text).trim();
-    let is_quoted = comment.is_some() || bracketed(text).is_some();
-    if loose_dots(inner) {
-        return Some(if comment.is_some() || only_dots(inner) { Omission::Dots } else { Omission::Said });
-    }
-    let begins = inner.starts_with("...") || inner.starts_with('…');
-    let ends = inner.ends_with("...") || inner.ends_with('…');
-    if !is_quoted && !begins {
-        return None;
-    }
-    if comment.is_some() && is_dots(text) {
-        return Some(Omission::Dotted);
-    }
-    let lower = inner.to_lowercase();
-    if is_quoted && inner.chars().count() <= 30 && says_foreign(&lower) {
-        return Some(if begins || ends { Omission::Dotted } else { Omission::Vague });
-    }
-    said(&lower, (begins, ends), is_quoted)
-}
-
-/// A longer line is no such mark, in bytes.
-const LONGEST: usize = 120;
-
-/// Returns what stands in the brackets around a whole line.
-fn bracketed(text: &str) -> Option<&str> {
-    let pairs = [('[', ']'), ('<', '>'), ('(', ')')];
-    let inner = pairs.iter().find_map(|(open, close)| text.strip_prefix(*open)?.strip_suffix(*close))?;
-    // A tag or a list of one name is code.
-    inner.contains(' ').then_some(inner)
 }
 
 #[cfg(test)]

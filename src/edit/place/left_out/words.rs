@@ -1,6 +1,19 @@
 //! The words by which a line says that lines of the old text stay.
 
-use super::Omission;
+/// The kind of a line that may stand for others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Omission {
+    /// Dots in a comment or in brackets, before words such as `existing code`: nobody writes them into a file.
+    Dotted,
+    /// Words such as `rest of the code unchanged`, or dots alone before them.
+    Said,
+    /// Dots in a comment, without words.
+    Dots,
+    /// Words such as `other settings`, with dots behind them or not, or dots alone: a file may well have such a line.
+    Vague,
+    /// Dots inside of a line.
+    Inside,
+}
 
 /// Words that say by themselves that lines stay.
 const STAYS: [&str; 8] = ["unchanged", "unmodified", "same", "existing", "truncated", "omitted", "snip", "snipped"];

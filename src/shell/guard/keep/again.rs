@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use super::super::call::Notification;
 use super::super::names::{Inode, inode, meta_of};
-use super::super::reach::{meta_at, reach};
+use super::super::reach::{is_nothing, meta_at, reach};
 use super::left::open_files;
 use super::{Keeping, Verdict, is_below, number};
 use crate::archive::staging::{JournalLine, StagedKind};
@@ -180,7 +180,12 @@ impl Keeping {
         let known: BTreeSet<String> = open.chain(self.left.names()).cloned().collect();
         for name in known {
             let path = self.path_of(&name);
-            let there = meta_of(&path);
+            let there = match meta_at(&path) {
+                Ok(there) => Some(there),
+                Err(error) if is_nothing(&error) => None,
+                // The command has closed a folder above it: what is there is not known, and not gone.
+                Err(_) => continue,
+            };
             if self.is_as_left(&name, there.as_ref()) {
                 continue;
             }

@@ -246,12 +246,9 @@ async fn decide(
         if judged.is_previewed(when, call) {
             return in_view(Purpose::Propose, Consent::Policy("preview"));
         }
-        let verdict = &judged.judgement.verdict;
-        if judged.lacks_preview.is_none() && matches!(verdict, CommandVerdict::Policy | CommandVerdict::Rule) {
+        if let Some((decision, consent)) = unasked(context, &judged) {
             warn_once(context, &judged).await;
-            let is_rule = *verdict == CommandVerdict::Rule;
-            let by = if is_rule { ("rule", Consent::Rule) } else { ("policy", context.settings().consent) };
-            return allowed(by.0, by.1, judged.judgement.grant);
+            return allowed(decision, consent, judged.judgement.grant);
         }
         let id = *asking.card.get_or_insert_with(|| context.events.question());
         match card::ask(context, item, (id, call, asking.rule.take()), &judged, stop).await {
@@ -274,6 +271,16 @@ async fn decide(
             }
             Some(CommandDecision::Review) => review_from_now(context).await,
         }
+    }
+}
+
+/// Returns what lets a command run that nobody is asked about; none: the person is.
+fn unasked(context: &SessionContext, judged: &JudgedCommand) -> Option<(&'static str, Consent)> {
+    match judged.judgement.verdict {
+        _ if judged.lacks_preview.is_some() => None,
+        CommandVerdict::Rule => Some(("rule", Consent::Rule)),
+        CommandVerdict::Policy => Some(("policy", context.settings().consent)),
+        _ => None,
     }
 }
 
