@@ -10,7 +10,7 @@ mod look;
 mod meanwhile;
 
 pub use entry::ScanError;
-use entry::{Entry, OWN, ROOT};
+use entry::{OWN, ROOT, ScanEntry};
 use look::{ScannedTree, look, looked, open};
 pub use meanwhile::note_repository;
 
@@ -47,7 +47,7 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> ScanError + '_ {
 #[derive(Debug)]
 pub struct Scan {
     shadow: PathBuf,
-    entries: BTreeMap<String, Entry>,
+    entries: BTreeMap<String, ScanEntry>,
     /// Paths that are not archived, each with why.
     pub left_out: Vec<(String, String)>,
     /// Folders that can be rebuilt, in which nothing is looked at.
@@ -85,7 +85,7 @@ impl Scan {
         let ScannedTree { mut entries, mut left_out, derived } = looked(most, places, &shadow, &known)?;
         let mut changed = known.len() != entries.len();
         let mut unread = Vec::new();
-        let is_uncopied = |entry: &&mut Entry| entry.kind != StagedKind::Folder && entry.copy.is_empty();
+        let is_uncopied = |entry: &&mut ScanEntry| entry.kind != StagedKind::Folder && entry.copy.is_empty();
         for entry in entries.values_mut().filter(is_uncopied) {
             changed = true;
             match copy(places, entry, &shadow) {
@@ -147,16 +147,17 @@ impl Scan {
         // The states are of when the folder was made. What someone else changed once it was over is none of its work.
         let (stored, over) = (staging.id().at(), staging.over());
         let left = staging.left_at_end().map_err(at(&self.shadow))?;
-        let is_anothers = |entry: &Entry| entry.is_after(over) && !left.contains(&entry.path);
+        let is_anothers = |entry: &ScanEntry| entry.is_after(over) && !left.contains(&entry.path);
         let mut add = |entry: JournalLine| staging.add(&entry).map_err(at(&self.shadow));
         // An older nebula that was cut off has not looked at the root itself.
-        let is_new = |entry: &&Entry| !entry.object && !self.entries.contains_key(&entry.path) && entry.path != ROOT;
+        let is_new =
+            |entry: &&ScanEntry| !entry.object && !self.entries.contains_key(&entry.path) && entry.path != ROOT;
         let new = now.values().filter(is_new).filter(|entry| !is_anothers(entry)).map(|entry| &entry.path);
         for path in new.chain(self.added_special(&left_out)).filter(|path| !self.is_left_out(path)) {
             add(JournalLine { kept: stored, ..JournalLine::of(path.clone(), StagedKind::Absent, 0) })?;
         }
-        let is_changed = |entry: &&Entry| !now.get(&entry.path).is_some_and(|now| now.is_same(entry));
-        let changed: Vec<&Entry> =
+        let is_changed = |entry: &&ScanEntry| !now.get(&entry.path).is_some_and(|now| now.is_same(entry));
+        let changed: Vec<&ScanEntry> =
             self.entries.values().filter(|entry| is_looked_at(&entry.path)).filter(is_changed).collect();
         for entry in changed {
             let staged = match entry.kind {
@@ -207,7 +208,7 @@ impl Scan {
 }
 
 /// Copies one file into the folder of copies; of a link its text is noted.
-fn copy(places: &PathClasses, entry: &mut Entry, shadow: &Path) -> io::Result<()> {
+fn copy(places: &PathClasses, entry: &mut ScanEntry, shadow: &Path) -> io::Result<()> {
     let from = places.root().join(name::name_of(entry.path.as_ref()));
     let last = from.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     let above = open(places, disk::parent(&from))?;
@@ -230,11 +231,11 @@ fn copy(places: &PathClasses, entry: &mut Entry, shadow: &Path) -> io::Result<()
     Ok(())
 }
 
-fn read(index: &Path) -> io::Result<BTreeMap<String, Entry>> {
+fn read(index: &Path) -> io::Result<BTreeMap<String, ScanEntry>> {
     let text = disk::read_file(index, MAX_INDEX, Links::Refuse)?;
     let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let entry = |line: &[u8]| {
-        let entry: Entry = serde_json::from_slice(line)?;
+        let entry: ScanEntry = serde_json::from_slice(line)?;
         // A command may have written it where nothing keeps it from there.
         match entry.kind == StagedKind::File && !disk::is_temp_name(&entry.copy) {
             true => Err(io::Error::new(io::ErrorKind::InvalidData, "a copy that lies elsewhere")),
@@ -244,7 +245,7 @@ fn read(index: &Path) -> io::Result<BTreeMap<String, Entry>> {
     lines.map(entry).collect()
 }
 
-fn write(index: &Path, entries: &BTreeMap<String, Entry>) -> io::Result<()> {
+fn write(index: &Path, entries: &BTreeMap<String, ScanEntry>) -> io::Result<()> {
     let mut lines = Vec::new();
     for entry in entries.values() {
         serde_json::to_writer(&mut lines, entry)?;
@@ -260,7 +261,7 @@ fn write(index: &Path, entries: &BTreeMap<String, Entry>) -> io::Result<()> {
 pub fn sweep(archive: &Archive) -> Result<usize, ScanError> {
     let Some(shadow) = archive.open_own(SHADOW)? else { return Ok(0) };
     let mut used = HashSet::new();
-    let copies = |entries: BTreeMap<String, Entry>| entries.into_values().map(|entry| entry.copy);
+    let copies = |entries: BTreeMap<String, ScanEntry>| entries.into_values().map(|entry| entry.copy);
     // An index that cannot be read is made anew, with copies of its own.
     used.extend(read(&shadow.path().join(INDEX)).into_iter().flat_map(copies));
     for before in archive.staging_folders()?.into_iter().map(|folder| folder.join(BEFORE)) {

@@ -245,18 +245,15 @@ async fn a_native_edit_that_fails_takes_no_other_tools() {
     live.submit("Say hello in @greet.py");
     assert_eq!(live.end().await, TurnEnd::Done);
     assert!(tool_names(&live.requests()[2]).contains(&"replaceInFile"), "one was made before");
-    assert!(notices(&live).is_empty(), "{:?}", notices(&live));
+    assert_eq!(notices(&live), ["an edit was not applied"]);
     live.open(SessionChoice::New);
     live.submit("Once more in @greet.py");
     assert_eq!(live.end().await, TurnEnd::Done);
     let last = live.requests().pop().expect("a request");
     let tools = tool_names(&last);
     assert!(!tools.contains(&"replaceInFile") && ["readFile", "runCommand"].iter().all(|name| tools.contains(name)));
-    assert!(
-        notices(&live)[0].starts_with("the first edit of this model by a tool call in this session failed"),
-        "{:?}",
-        notices(&live)
-    );
+    let failed = "the first edit of this model by a tool call in this session failed";
+    assert!(notices(&live).iter().any(|notice| notice.starts_with(failed)), "{:?}", notices(&live));
     live.close().await;
 }
 

@@ -77,7 +77,9 @@ pub(super) fn lost_by(text: &str, done: &Done) -> Option<Lost> {
     }
     let solid = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
     let (all, replaced) = (solid(text), solid(&gone));
-    if all < FEW || replaced * 2 < all || come.trim().is_empty() && !before.trim().is_empty() {
+    // One side of a conflict is less than its lines.
+    let is_conflict = gone.lines().any(|line| line.starts_with("<<<<<<<"));
+    if is_conflict || all < FEW || replaced * 2 < all || come.trim().is_empty() && !before.trim().is_empty() {
         return None;
     }
     let (old, new) = (Lines::new(&gone), Lines::new(&come));

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::Scan;
-use super::entry::{Entry, SPECIAL};
+use super::entry::{SPECIAL, ScanEntry};
 use crate::shell::places::holds_objects;
 
 impl Scan {
     /// Counts the added objects, by their folders. Those of a repository that was made go with it.
-    pub(super) fn added_objects(&self, now: &BTreeMap<String, Entry>) -> BTreeMap<String, u64> {
+    pub(super) fn added_objects(&self, now: &BTreeMap<String, ScanEntry>) -> BTreeMap<String, u64> {
         let mut added = BTreeMap::new();
         for entry in now.values().filter(|entry| entry.object && !self.entries.contains_key(&entry.path)) {
             let mut above = entry.path.match_indices('/').map(|(at, _)| &entry.path[..=at]);

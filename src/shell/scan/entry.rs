@@ -41,7 +41,7 @@ pub enum ScanError {
 
 /// One path as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct ScanEntry {
     pub path: String,
     pub kind: StagedKind,
     pub mode: u32,
@@ -56,7 +56,7 @@ pub struct Entry {
     pub object: bool,
 }
 
-impl Entry {
+impl ScanEntry {
     pub fn new(path: String, found: &Stat) -> Option<Self> {
         let kind = match FileType::from_raw_mode(found.st_mode) {
             FileType::Symlink => StagedKind::Link,
@@ -73,7 +73,7 @@ impl Entry {
         let path = if kind == StagedKind::Folder { format!("{path}/") } else { path };
         let mode = u32::try_from(wide(found.st_mode) & 0o7777).unwrap_or_default();
         let inode = (wide(found.st_dev).unsigned_abs(), found.st_ino);
-        Some(Entry { path, kind, mode, stat, inode, copy: String::new(), object: false })
+        Some(ScanEntry { path, kind, mode, stat, inode, copy: String::new(), object: false })
     }
 
     /// Returns the bytes that a copy of it takes.
@@ -81,7 +81,7 @@ impl Entry {
         if self.object { 0 } else { self.stat.0 }
     }
 
-    pub fn is_same(&self, other: &Entry) -> bool {
+    pub fn is_same(&self, other: &ScanEntry) -> bool {
         let folder = self.kind == StagedKind::Folder;
         if self.object && other.object && !folder {
             // A further name of it changes the time of its inode.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, lstat};
 
-use super::entry::{Entry, LONG, MOST_BYTES, OWN, ROOT, SPECIAL, ScanError};
+use super::entry::{LONG, MOST_BYTES, OWN, ROOT, SPECIAL, ScanEntry, ScanError};
 use crate::archive::staging::StagedKind;
 use crate::disk::{self, Folder};
 use crate::proposal::is_in_repository;
@@ -17,7 +17,7 @@ use crate::text::number::thousands;
 #[derive(Default)]
 pub(super) struct ScannedTree {
     /// Every kept path, by its path.
-    pub entries: BTreeMap<String, Entry>,
+    pub entries: BTreeMap<String, ScanEntry>,
     pub left_out: Vec<(String, String)>,
     pub derived: BTreeSet<String>,
 }
@@ -28,7 +28,7 @@ pub(super) fn looked(
     most: usize,
     places: &PathClasses,
     shadow: &Path,
-    known: &BTreeMap<String, Entry>,
+    known: &BTreeMap<String, ScanEntry>,
 ) -> Result<ScannedTree, ScanError> {
     let of = |outside: &[&Path]| {
         let mut found = look(places, outside, most, None)?;
@@ -64,7 +64,7 @@ pub(super) fn look(
     places: &PathClasses,
     outside: &[&Path],
     most: usize,
-    before: Option<&BTreeMap<String, Entry>>,
+    before: Option<&BTreeMap<String, ScanEntry>>,
 ) -> Result<ScannedTree, ScanError> {
     let (entries, mut folders) = outermost(places, outside);
     let (mut found, mut kept) = (ScannedTree { entries, ..ScannedTree::default() }, 0);
@@ -105,8 +105,8 @@ pub(super) fn look(
             if is_git_lock || places.is_base(&full) {
                 continue;
             }
-            match Entry::new(path.clone(), &stat) {
-                Some(entry) => drop(found.entries.insert(entry.path.clone(), Entry { object, ..entry })),
+            match ScanEntry::new(path.clone(), &stat) {
+                Some(entry) => drop(found.entries.insert(entry.path.clone(), ScanEntry { object, ..entry })),
                 None => found.left_out.push((path, SPECIAL.into())),
             }
             if is_folder {
@@ -122,13 +122,13 @@ pub(super) fn look(
 }
 
 /// Returns whether files of a folder are among those that were kept before.
-fn held_files(before: Option<&BTreeMap<String, Entry>>, folder: &str) -> bool {
+fn held_files(before: Option<&BTreeMap<String, ScanEntry>>, folder: &str) -> bool {
     let entries = before.into_iter().flat_map(|before| before.range(folder.to_string()..));
     entries.take_while(|(path, _)| path.starts_with(folder)).any(|(_, entry)| entry.kind != StagedKind::Folder)
 }
 
 /// Returns the folders that are looked through, the root's under the name of its own, and their entries.
-fn outermost(places: &PathClasses, outside: &[&Path]) -> (BTreeMap<String, Entry>, Vec<PathBuf>) {
+fn outermost(places: &PathClasses, outside: &[&Path]) -> (BTreeMap<String, ScanEntry>, Vec<PathBuf>) {
     let named = |folder: &Path| match folder == places.root() {
         true => ROOT.trim_end_matches('/').to_string(),
         false => places.name(folder),
@@ -136,7 +136,7 @@ fn outermost(places: &PathClasses, outside: &[&Path]) -> (BTreeMap<String, Entry
     let (mut found, mut folders) = (BTreeMap::new(), Vec::new());
     for folder in std::iter::once(&places.root()).chain(outside) {
         if let Ok(stat) = lstat(*folder) {
-            found.extend(Entry::new(named(folder), &stat).map(|entry| (entry.path.clone(), entry)));
+            found.extend(ScanEntry::new(named(folder), &stat).map(|entry| (entry.path.clone(), entry)));
             folders.push(folder.to_path_buf());
         }
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use super::{Entry, ScanError, at, copy};
+use super::{ScanEntry, ScanError, at, copy};
 use crate::archive::staging::{CommandStaging, JournalLine, StagedKind};
 use crate::proposal::REPOSITORY;
 use crate::shell::places::PathClasses;
@@ -35,7 +35,7 @@ pub fn note_repository(root: &Path, staging: &mut CommandStaging) {
     }
 }
 
-impl Entry {
+impl ScanEntry {
     /// Returns whether it was changed after this time, in seconds and nanoseconds. A folder's times tell nothing of that.
     pub(super) fn is_after(&self, over: Option<(i64, i64)>) -> bool {
         let changed = (self.stat.3, self.stat.4);
