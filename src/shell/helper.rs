@@ -337,10 +337,10 @@ impl Helper {
         let has_grown = tree::all_tasks() > self.tasks + MOST_PROCESSES;
         if let Some(kill_at) = self.ending {
             // Told to end, it may make processes faster than they end.
-            if has_grown && self.running(has_grown, false) > MOST_PROCESSES {
-                self.kill_too_many();
-            } else if Instant::now() >= kill_at {
+            if Instant::now() >= kill_at {
                 tree::signal_all(Signal::KILL);
+            } else if has_grown && self.running(has_grown, false) > MOST_PROCESSES {
+                self.kill_too_many();
             }
             return;
         }
