@@ -99,8 +99,11 @@ impl Scan {
         if changed {
             write(&index, &entries).map_err(at(&index))?;
         }
-        let names = serde_json::to_vec(&derived).map_err(|error| at(&shadow)(error.into()))?;
-        fs::write(staging.folder().join(DERIVED), names).map_err(at(staging.folder()))?;
+        if !derived.is_empty() {
+            let list = staging.folder().join(DERIVED);
+            let names = serde_json::to_vec(&derived).map_err(io::Error::from);
+            names.and_then(|names| disk::replace_private(&list, &names)).map_err(at(&list))?;
+        }
         fs::hard_link(&index, staging.folder().join(BEFORE)).map_err(at(staging.folder()))?;
         Ok(Scan { shadow, entries, left_out, derived, is_resumed: false })
     }
@@ -113,9 +116,12 @@ impl Scan {
         let entries = read(&staging.folder().join(BEFORE))?;
         let shadow = archive.open_own(SHADOW).map_err(io::Error::other)?;
         let shadow = shadow.ok_or_else(|| io::Error::other("the folder of copies is gone"))?;
-        // An older nebula has not noted them.
-        let derived = disk::read_file(&staging.folder().join(DERIVED), MAX_INDEX, Links::Refuse).unwrap_or_default();
-        let derived = serde_json::from_slice(&derived).unwrap_or_default();
+        let derived = match disk::read_file(&staging.folder().join(DERIVED), MAX_INDEX, Links::Refuse) {
+            Ok(names) => serde_json::from_slice(&names)?,
+            // There were none, or an older nebula has not noted them.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => BTreeSet::new(),
+            Err(error) => return Err(error),
+        };
         let (shadow, left_out) = (shadow.path().to_path_buf(), Vec::new());
         Ok(Scan { shadow, entries, left_out, derived, is_resumed: true })
     }

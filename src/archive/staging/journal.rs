@@ -151,16 +151,7 @@ impl LeftLine {
     pub(in crate::archive) fn state(&self) -> JournalLine {
         let (staged, mode) = self.staged.clone().map_or((None, 0), |(staged, mode)| (Some(staged), mode));
         let kind = if staged.is_some() { StagedKind::File } else { StagedKind::Absent };
-        JournalLine {
-            path: self.left.clone(),
-            kind,
-            mode,
-            staged,
-            inode: JournalLine::COPY,
-            kept: 0,
-            again: false,
-            within: 0,
-        }
+        JournalLine { staged, ..JournalLine::of(self.left.clone(), kind, mode) }
     }
 }
 

@@ -172,8 +172,9 @@ impl Config {
         let key = key.filter(|_| withheld.is_none());
         let pasted = key.is_none() && stored.is_some();
         let key = key.or(stored);
-        let strange = key_variable.as_deref().zip(key.as_ref()).filter(|_| !pasted && url.is_none());
-        let strange = strange.and_then(|(variable, key)| providers::of_another(&self.provider, variable, key.reveal()));
+        let sent_key = key_variable.as_deref().zip(key.as_ref()).filter(|_| !pasted && url.is_none());
+        let wrong_key =
+            sent_key.and_then(|(variable, key)| providers::of_another(&self.provider, variable, key.reveal()));
         Connection {
             proxy: proxy::of(&self.env, &base_url),
             custom_url: url.is_some(),
@@ -189,7 +190,7 @@ impl Config {
                 .unknown_provider()
                 .or_else(|| self.unread_address())
                 .or_else(|| self.unread_budget())
-                .or(strange),
+                .or(wrong_key),
             cache_hour: self.cache_ttl == "1h",
             key_command,
             model_folders: self.model_folders(),
