@@ -11,11 +11,12 @@ messages! {
     answers_as_recorded: "It answers what was recorded, step by step. Connect a model to ask.", "記録されたことだけに順に答えます。質問するにはモデルを接続してください。";
     no_right_hint(quoted): "The key has no right to this model or address. {quoted}", "このキーにはこのモデルまたはアドレスの権限がありません。{quoted}";
     no_such_model(model, host, code): "there is no model {model} at {host} ({code})", "{host}にモデル{model}はありません（{code}）";
+    no_route(host, model, code): "{host} has no server for {model} that your settings there allow ({code})", "{host}には、そこでの設定が許す{model}のサーバーがありません（{code}）";
     nothing_at(url, code): "there is nothing at {url} ({code})", "{url}には何もありません（{code}）";
     check_wire(wire): "Check baseUrl: it must be a server that speaks {wire}.", "baseUrlを確認してください。{wire}に対応したサーバーが必要です。";
     another_address: "another address", "別のアドレス";
     redirects(host, to, code): "{host} redirects to {to} ({code})", "{host}は{to}へ転送します（{code}）";
-    set_base_url: "Set baseUrl or OPENAI_BASE_URL to that address.", "そのアドレスをbaseUrlかOPENAI_BASE_URLに設定してください。";
+    set_base_url(variable): "Set baseUrl or {variable} to that address.", "そのアドレスをbaseUrlか{variable}に設定してください。";
     quota(code, host): "the quota of this key is used up ({code} from {host})", "このキーの利用枠を使い切りました（{host}から{code}）";
     quota_hint: "Add to the quota, or choose another model or provider.", "利用枠を追加するか、別のモデルや提供元を選んでください。";
     ask_later: "Ask again later, or choose another model.", "あとで再依頼するか、別のモデルを選んでください。";
@@ -41,7 +42,7 @@ messages! {
     check_proxy: "Check the proxy settings and the certificates of this computer.", "このコンピューターのプロキシ設定と証明書を確認してください。";
     trust_authority: "Add its authority to this computer's certificates, or name a PEM file with it in SSL_CERT_FILE, and start nebula again.", "その認証局をこのコンピューターの証明書に追加するか、SSL_CERT_FILEにPEMファイルを指定して、nebulaを再起動してください。";
     no_url(provider, url): "{provider} has no usable URL: {url}", "{provider}のURLは使えません: {url}";
-    set_url: "Set baseUrl, or OPENAI_BASE_URL, to a URL such as http://127.0.0.1:8080/v1.", "baseUrlかOPENAI_BASE_URLに、http://127.0.0.1:8080/v1のようなURLを設定してください。";
+    set_url(variable): "Set baseUrl, or {variable}, to a URL such as http://127.0.0.1:8080/v1.", "baseUrlか{variable}に、http://127.0.0.1:8080/v1のようなURLを設定してください。";
     no_header(name): "the header {name} cannot be sent", "ヘッダー{name}は送信できません";
     correct_headers: "Correct it under headers.", "headersで修正してください。";
     subscription_token: "this is a subscription token; api.anthropic.com takes it from its own client only", "これはサブスクリプションのトークンで、api.anthropic.comは専用のクライアントからのみ受け付けます";

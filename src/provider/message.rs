@@ -112,6 +112,16 @@ impl Wire {
         }
     }
 
+    /// Returns the variable that holds the address of the servers that speak it.
+    pub fn url_variable(self) -> &'static str {
+        match self {
+            Wire::Anthropic => "ANTHROPIC_BASE_URL",
+            Wire::Gemini => "GOOGLE_GEMINI_BASE_URL",
+            Wire::Ollama => "OLLAMA_HOST",
+            Wire::Chat | Wire::Responses | Wire::Embedded | Wire::Replay => "OPENAI_BASE_URL",
+        }
+    }
+
     /// Returns the format of this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|wire| wire.name() == name)

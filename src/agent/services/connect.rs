@@ -192,6 +192,15 @@ async fn wait_for_model(services: Arc<Services>, provider: Arc<dyn Provider>) {
 const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_secs(2);
 const LOOK_SELDOM: std::time::Duration = std::time::Duration::from_secs(15);
 
+/// Returns a key without what is copied with it: quotes, or the word before it in a header.
+fn bare_key(typed: &str) -> &str {
+    let typed = typed.trim().trim_matches(['"', '\'', '`']).trim();
+    match typed.split_once(' ') {
+        Some((word, key)) if word.eq_ignore_ascii_case("bearer") => key.trim(),
+        _ => typed,
+    }
+}
+
 /// Checks a key that the person gave with one request, which tells what models there are; with a model, connects it.
 /// The key is stored in the file of keys only where they say so; else it is held until nebula ends.
 ///
@@ -201,7 +210,7 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
     if services.models.connection().provider.is_some_and(|provider| provider.recorded()) {
         return Err(say::recording_stays().into());
     }
-    let key = Some(form.key.reveal().trim()).filter(|key| !key.is_empty()).map(Secret::new);
+    let key = Some(bare_key(form.key.reveal())).filter(|key| !key.is_empty()).map(Secret::new);
     let connection = services.config.read().connection_to(&form.provider, form.base_url.as_deref(), key.clone());
     let provider = provider::connect(&connection).map_err(|e| say::with_hint(&e.message, &e.hint))?;
     let usual = services.models.connection().model;
@@ -330,5 +339,19 @@ async fn take_local(services: &Arc<Services>, server: provider::LocalServer, mod
             services.say(Level::Info, title, detail);
         }
         Err(e) => services.say_failed(e),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_taken_without_what_is_copied_with_it() {
+        for typed in ["sk-1", " sk-1\n", "\"sk-1\"", "'sk-1'", "Bearer sk-1", "\"bearer  sk-1\""] {
+            assert_eq!(bare_key(typed), "sk-1", "{typed}");
+        }
+        // What else it holds is the server's to judge.
+        assert_eq!(bare_key("two words"), "two words");
     }
 }

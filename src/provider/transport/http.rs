@@ -79,7 +79,8 @@ impl Server {
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
             .ok_or_else(|| {
-                settings(say::no_url(&connection.provider, &format!("{:?}", connection.base_url)), say::set_url())
+                let message = say::no_url(&connection.provider, &format!("{:?}", connection.base_url));
+                settings(message, &say::set_url(&wire.url_variable()))
             })?;
         let mut headers = HeaderMap::new();
         for (name, value) in &connection.headers {

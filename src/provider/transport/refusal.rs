@@ -95,7 +95,7 @@ impl Server {
         let never = |kind, message: String, hint: &str| (Error::new(kind, message, hint), Again::Never);
         match code {
             400..=499 if code == 402 || body.is_about_quota() => {
-                never(ErrorKind::Quota, say::quota(&code, &host), say::quota_hint())
+                never(ErrorKind::Quota, say::quota(&code, &host), &with_words(say::quota_hint(), body, quoted))
             }
             400 | 404 | 405 | 422 | 500 | 501 if body.is_about_tools() => {
                 never(ErrorKind::NoTools, say::takes_no_tools(&model, &host, &code), quoted)
@@ -111,15 +111,22 @@ impl Server {
                 never(ErrorKind::Permission, say::no_right(&host, &code, &self.lets_in()), &say::no_right_hint(&quoted))
             }
             404 | 400 | 422 if body.is_about_model(model) => {
-                never(ErrorKind::NoModel, say::no_such_model(&model, &host, &code), say::choose_other())
+                let hint = with_words(say::choose_other(), body, quoted);
+                never(ErrorKind::NoModel, say::no_such_model(&model, &host, &code), &hint)
             }
-            404 | 405 if !body.is_about_files() => {
-                never(ErrorKind::NotFound, say::nothing_at(&plain(url), &code), &self.check_wire(body, quoted))
+            404 if body.is_about_routes() => {
+                let hint = with_words(say::choose_other(), body, quoted);
+                never(ErrorKind::NoModel, say::no_route(&host, &model, &code), &hint)
             }
+            404 | 405 if !body.is_about_files() => never(
+                ErrorKind::NotFound,
+                say::nothing_at(&plain(url), &code),
+                &with_words(&say::check_wire(&self.wire().words()), body, quoted),
+            ),
             300..=399 => {
                 let to = with.location.clone().unwrap_or_else(|| say::another_address().into());
                 let message = say::redirects(&host, &to, &code);
-                never(ErrorKind::NotFound, message, say::set_base_url())
+                never(ErrorKind::NotFound, message, &say::set_base_url(&self.wire().url_variable()))
             }
             413 | 429 if code == 413 || body.is_too_large() => (Self::too_long(model, quoted), Again::Never),
             400 | 422 if body.is_about_length() => (Self::too_long(model, quoted), Again::Never),
@@ -141,12 +148,6 @@ impl Server {
                 &format!("{quoted}{} nebula doctor --last shows the request without its contents.", stop(quoted)),
             ),
         }
-    }
-
-    /// Returns what to check where an address is none, and what the server says of it.
-    fn check_wire(&self, body: &ErrorBody, quoted: &str) -> String {
-        let check = say::check_wire(&self.wire().words());
-        if body.message.is_empty() { check } else { format!("{check} {quoted}") }
     }
 
     fn too_long(model: &str, quoted: &str) -> Error {
@@ -184,6 +185,11 @@ impl Server {
         };
         Error::new(ErrorKind::Auth, say::rejected_key(&host, &code, &self.lets_in()), hint)
     }
+}
+
+/// Returns what to do, and what the server says, where it says anything.
+fn with_words(hint: &str, body: &ErrorBody, quoted: &str) -> String {
+    if body.message.is_empty() { hint.into() } else { format!("{hint} {quoted}") }
 }
 
 /// Returns the full stop for a sentence that has no end.
@@ -267,10 +273,12 @@ impl ErrorBody {
             }
             () if has(&["overloaded_error"]) => StatusCode::from_u16(529).unwrap_or(StatusCode::SERVICE_UNAVAILABLE),
             () if has(&["UNAVAILABLE"]) => StatusCode::SERVICE_UNAVAILABLE,
-            () if has(&["context_length_exceeded", "invalid_request_error", "INVALID_ARGUMENT"]) => {
+            () if has(&["authentication_error", "invalid_api_key", "UNAUTHENTICATED"]) => StatusCode::UNAUTHORIZED,
+            () if has(&["model_not_found"]) => StatusCode::NOT_FOUND,
+            // Of a prompt or a picture that is refused, no other try is taken.
+            () if has(&["context_length_exceeded", "invalid_", "INVALID_ARGUMENT", "policy_violation", "image"]) => {
                 StatusCode::BAD_REQUEST
             }
-            () if has(&["authentication_error", "UNAUTHENTICATED"]) => StatusCode::UNAUTHORIZED,
             () if has(&["permission_error", "PERMISSION_DENIED"]) => StatusCode::FORBIDDEN,
             () if has(&["billing_error"]) => StatusCode::PAYMENT_REQUIRED,
             () if has(&["not_found_error", "NOT_FOUND"]) => StatusCode::NOT_FOUND,
@@ -292,6 +300,11 @@ impl ErrorBody {
                     .any(|part| message.contains(part))
             // Ollama and Gemini: `model 'x' not found`, `models/x is not found for API version`.
             || message.contains(&format!("models/{}", model.to_lowercase())) && message.contains("not found")
+    }
+
+    /// Returns whether a router has no server for the model that the person's settings allow (OpenRouter).
+    fn is_about_routes(&self) -> bool {
+        self.message.to_lowercase().contains("no endpoints found")
     }
 
     /// Returns whether it is the tools of the request that are refused, not one of them for what it is.
@@ -452,8 +465,11 @@ mod tests {
     #[test]
     fn an_error_inside_a_stream_has_the_status_that_its_type_stands_for() {
         let status = |kind: &str| ErrorBody::of(&json!({"error": {"type": kind, "message": "no"}})).status().as_u16();
-        let kinds = ["overloaded_error", "UNAVAILABLE", "rate_limit_error", "api_error"];
-        assert_eq!(kinds.map(status), [529, 503, 429, 500]);
+        let kinds = ["overloaded_error", "UNAVAILABLE", "rate_limit_error", "api_error", "server_error"];
+        assert_eq!(kinds.map(status), [529, 503, 429, 500, 500]);
+        let refused = ["invalid_prompt", "cyber_policy_violation", "image_too_large", "invalid_image_url"];
+        assert_eq!(refused.map(status), [400; 4]);
+        assert_eq!(["model_not_found", "invalid_api_key"].map(status), [404, 401]);
     }
 
     #[test]

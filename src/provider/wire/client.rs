@@ -289,10 +289,14 @@ impl<F: Format> Shared<F> {
 /// The versions that an address ends in, of whichever format.
 const VERSIONS: [&str; 2] = ["/v1beta", "/v1"];
 
+/// Paths of requests: a person copies them with the address.
+const REQUESTS: [&str; 5] = ["/chat/completions", "/responses", "/messages", "/api/chat", "/completions"];
+
 /// Returns the address under which the paths of a format stand, with or without a version at its end: for formats that
 /// put the version in every path it is taken off, for others it is added where the address names nothing but a host.
 fn versioned(base: &str, version: &str, in_paths: bool) -> String {
     let plain = base.trim_end_matches('/');
+    let plain = REQUESTS.iter().find_map(|path| plain.strip_suffix(path)).unwrap_or(plain);
     if in_paths {
         let bare = [version].iter().chain(&VERSIONS).find_map(|version| plain.strip_suffix(version));
         return bare.unwrap_or(plain).to_string();
@@ -337,6 +341,9 @@ mod tests {
             ("http://127.0.0.1:8080", "/v1", false, "http://127.0.0.1:8080/v1"),
             ("http://127.0.0.1:8080/v1", "/v1", false, "http://127.0.0.1:8080/v1"),
             ("https://openrouter.ai/api/v1", "/v1", false, "https://openrouter.ai/api/v1"),
+            ("https://openrouter.ai/api/v1/chat/completions", "/v1", false, "https://openrouter.ai/api/v1"),
+            ("https://api.anthropic.com/v1/messages/", "/v1", true, "https://api.anthropic.com"),
+            ("http://127.0.0.1:11434/api/chat", "/api", true, "http://127.0.0.1:11434"),
         ] {
             assert_eq!(versioned(base, version, in_paths), wanted);
         }

@@ -52,6 +52,8 @@ struct EventFields {
     #[serde(default)]
     delta: Option<Value>,
     #[serde(default)]
+    arguments: Option<Value>,
+    #[serde(default)]
     item: Option<Box<RawValue>>,
     #[serde(default)]
     response: Option<Response>,
@@ -96,6 +98,9 @@ impl Reader for ResponsesReader {
                 self.grow(at, "\n\n", Delta::Thinking, out);
             }
             "response.function_call_arguments.delta" => self.arguments(at, delta, out),
+            "response.function_call_arguments.done" if self.items.get(&at).is_some_and(|item| item.said == 0) => {
+                self.arguments(at, fields.arguments.as_ref().and_then(Value::as_str).unwrap_or_default(), out);
+            }
             "response.output_item.done" => self.done(at, fields.item.as_deref(), out),
             "response.completed" | "response.incomplete" | "response.failed" => {
                 return self.completed(fields.response.unwrap_or_default(), out);
@@ -275,4 +280,32 @@ fn summary(item: &RawObject) -> String {
     let parts = summary.as_array().into_iter().flatten().filter_map(|part| part["text"].as_str());
     let thoughts = parts.collect::<Vec<_>>().join("\n\n");
     if thoughts.is_empty() { texts(&item.value("content")) } else { thoughts }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_come_in_one_piece_are_read_and_no_others_twice() {
+        let read = |events: &[Value]| {
+            let (mut reader, mut out) = (ResponsesReader::new(1), Vec::new());
+            for event in events {
+                let event = Event { name: String::new(), data: event.to_string() };
+                reader.take(&event, &mut out).expect("read");
+            }
+            let arguments = out.into_iter().filter_map(|delta| match delta {
+                Delta::Call { arguments, .. } => Some(arguments),
+                _ => None,
+            });
+            arguments.collect::<String>()
+        };
+        let item = json!({"type": "function_call", "call_id": "c", "name": "list", "arguments": ""});
+        let added = json!({"type": "response.output_item.added", "output_index": 0, "item": item});
+        let done =
+            json!({"type": "response.function_call_arguments.done", "output_index": 0, "arguments": "{\"a\":1}"});
+        assert_eq!(read(&[added.clone(), done.clone()]), "{\"a\":1}");
+        let piece = json!({"type": "response.function_call_arguments.delta", "output_index": 0, "delta": "{\"a\":1}"});
+        assert_eq!(read(&[added, piece, done]), "{\"a\":1}");
+    }
 }
