@@ -80,6 +80,7 @@ impl Config {
         take_found(&mut merged, &mut origins, &env);
         let own_provider = text(&merged, "provider").unwrap_or_default();
         overlay(&mut merged, &mut origins, environment(&env), ValueSource::Environment);
+        let flags = with_provider(flags, &merged);
         overlay(&mut merged, &mut origins, flags.keys(), ValueSource::Flag);
         let provider = text(&merged, "provider").unwrap_or_default();
         if let Some(url) = connection::from_env(&provider, &env) {
@@ -390,6 +391,17 @@ impl WorkspaceLayer {
         removed.retain(|key, _| keys::is_allowed(key.split('.').next().unwrap_or_default(), trusted));
         WorkspaceLayer { keys: read.keys, warnings, removed, untrusted, rules, is_unreadable: read.is_unreadable }
     }
+}
+
+/// Returns the flags with `PROVIDER:MODEL`, the way in which models of other providers are listed, as the two that it means.
+fn with_provider(mut flags: Flags, merged: &Map<String, Value>) -> Flags {
+    let own = |name: &str| merged.get("providers").is_some_and(|own| own.get(name).is_some());
+    let pair = flags.model.as_deref().filter(|_| flags.provider.is_none()).and_then(|typed| typed.split_once(':'));
+    if let Some((provider, model)) = pair.filter(|(provider, _)| providers::is_built_in(provider) || own(provider)) {
+        let model = (!model.is_empty()).then(|| model.to_string());
+        (flags.provider, flags.model) = (Some(provider.to_string()), model);
+    }
+    flags
 }
 
 /// Takes, where nothing is configured, the first provider whose key the environment holds, with its model.

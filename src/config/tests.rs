@@ -339,6 +339,26 @@ fn a_provider_of_the_persons_own_gets_no_makers_key() {
 }
 
 #[test]
+fn a_model_may_be_named_with_its_provider() {
+    let own = json!({"providers": {"mine": {"baseUrl": "http://llm.lan/v1", "model": "m1"}}});
+    let mut world = World::new().user(own).env("OPENAI_API_KEY", "sk-1").env("ANTHROPIC_API_KEY", "sk-ant-1");
+    let mut named = |provider: Option<&str>, model: &str| {
+        (world.flags.provider, world.flags.model) = (provider.map(Into::into), Some(model.into()));
+        let config = world.load();
+        (config.provider.clone(), config.model.clone())
+    };
+    let pair = |provider: &str, model: &str| (provider.to_string(), model.to_string());
+    assert_eq!(named(None, "anthropic:claude-opus-4-1"), pair("anthropic", "claude-opus-4-1"));
+    assert_eq!(named(None, "anthropic:"), pair("anthropic", "claude-haiku-4-5"));
+    assert_eq!(named(None, "mine:"), pair("mine", "m1"));
+    assert_eq!(named(None, "mine:a:b"), pair("mine", "a:b"));
+    for model in ["qwen2.5-coder:1.5b", "replay:x", "nobodys:x"] {
+        assert_eq!(named(None, model), pair("openai", model));
+    }
+    assert_eq!(named(Some("openai"), "anthropic:x"), pair("openai", "anthropic:x"));
+}
+
+#[test]
 fn ollamas_host_as_its_own_client_reads_it() {
     let url = |host: &'static str| {
         let mut world = World::new().user(json!({"provider": "ollama"})).env("OLLAMA_HOST", host);

@@ -101,6 +101,19 @@ fn a_listing_needs_no_second_word_and_changes_nothing() {
 }
 
 #[test]
+fn a_model_named_with_its_provider_is_saved_as_both() {
+    let w = World::new();
+    assert_eq!(w.run(&["model", "ollama:qwen2.5-coder:1.5b"]).status.code(), Some(0));
+    let get = |key: &str| String::from_utf8(w.run(&["config", "get", key]).stdout).expect("text");
+    assert_eq!((get("provider").trim(), get("model").trim()), ("ollama", "qwen2.5-coder:1.5b"));
+    w.run(&["config", "set", "baseUrl", "http://127.0.0.1:9/v1"]);
+    let refused = w.run(&["model", "anthropic:claude-haiku-4-5"]);
+    let err = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() != Some(0) && err.contains("baseUrl, key or headers are those of ollama"), "{err}");
+    assert_eq!(get("provider").trim(), "ollama");
+}
+
+#[test]
 fn nothing_is_sent_where_a_value_that_matters_cannot_be_read() {
     let w = World::new();
     fs::create_dir_all(w.path("home/.nebula")).expect("made");

@@ -39,6 +39,14 @@ const TO_DESCRIBE: Duration = Duration::from_secs(2);
 /// Runs `nebula model [NAME]`.
 pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
     if let Some(name) = &args.name {
+        let named = context.config.split_provider(name);
+        let name = match &named {
+            Some((provider, name)) => {
+                choose_provider(context, provider)?;
+                name
+            }
+            None => name,
+        };
         let key = context.config.model_key().to_string();
         context.config.set(&key, name).map_err(with_hint)?;
         out::say(name)?;
@@ -83,6 +91,20 @@ pub fn model(context: &mut Context, args: &ModelArgs) -> Result<i32> {
         }
     }
     Ok(0)
+}
+
+/// Chooses the provider that a model was named with.
+fn choose_provider(context: &mut Context, provider: &str) -> Result<()> {
+    if context.config.provider == provider {
+        return Ok(());
+    }
+    if !context.config.provider_stands_alone() {
+        let now = &context.config.provider;
+        anyhow::bail!(
+            "the configuration's baseUrl, key or headers are those of {now}: put them under providers, or take them out with nebula config unset"
+        );
+    }
+    context.config.set("provider", provider).map_err(with_hint)
 }
 
 /// Returns what is known of each model on offer, and where each fact is from.

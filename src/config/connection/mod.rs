@@ -294,7 +294,7 @@ impl Config {
 
     /// Returns whether settings of this provider can be kept: it is a built-in or a named one.
     pub fn is_provider(&self, name: &str) -> bool {
-        PROVIDERS.contains(&name) && name != "replay" || self.providers.contains_key(name)
+        providers::is_built_in(name) || self.providers.contains_key(name)
     }
 
     /// Returns the dotted key that a change of the model belongs in, where it is one of `provider` or of the one in

@@ -68,6 +68,11 @@ pub const PROVIDERS: &[&str] = &{
     names
 };
 
+/// Returns whether a name stands for a provider that needs no row in the configuration and can be chosen by it.
+pub fn is_built_in(name: &str) -> bool {
+    PROVIDERS.contains(&name) && name != "replay"
+}
+
 pub(super) fn row(provider: &str) -> Option<&'static BuiltIn> {
     BUILT_IN.iter().find(|row| row.name == provider)
 }
