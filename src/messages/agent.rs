@@ -261,6 +261,8 @@ messages! {
     format_set(name): "from now on edits are written as {name}", "今後の編集形式は{name}です";
     no_format(name, all): "{name} is no edit format; there are {all}", "{name}という編集形式はありません。使えるのは{all}です";
     does_not_think(model, effort): "{model} does not think: effort {effort} is left out", "{model}は思考しません。effort {effort}は無視します";
+    budget_without_price(model, budget): "{model} has no known price: the budget of {budget} does not count its answers", "{model}の料金が不明なため、予算{budget}に回答が計上されません";
+    budget_without_price_hint(model): "budgetTokens limits its tokens; models.{model}.price in the configuration sets its price.", "budgetTokensでトークン数を制限できます。料金は設定のmodels.{model}.priceで指定できます。";
     no_effort(model, effort, used): "{model} has no effort {effort}: {used} is used", "{model}にeffort {effort}はありません。{used}を使います";
     remembered: "It is remembered for this model; /format tools or models.NAME.editFormat choose otherwise.", "このモデルについて記憶しました。/format toolsかmodels.NAME.editFormatで変更できます。";
     this_run_only(error): "For this run only: {error}", "今回の実行のみ: {error}";

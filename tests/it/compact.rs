@@ -257,6 +257,28 @@ async fn a_budget_stops_the_turn_before_the_next_request_and_going_on_grants_as_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_budget_in_dollars_that_counts_nothing_is_named_and_one_in_tokens_holds_beside_it() {
+    let is_answer = |mut step: Vec<Delta>| {
+        step.insert(0, Delta::Usage(nebula::provider::Usage::new(1_000_000, 1)));
+        step
+    };
+    let steps = (0..3).map(|_| is_answer(call("list", json!({"path": "."})))).chain([is_answer(say("Done."))]);
+    let world = World::new().model(steps);
+    configure(&world, &json!({"budget": 2.0, "budgetTokens": 1_500_000}));
+    let mut live = world.start();
+    live.submit("go");
+    let TurnEnd::Asking(why) = live.end().await else { panic!("{:?}", live.events) };
+    assert!(why.contains("tokens is used up"), "{why}");
+    assert_eq!(live.requests().len(), 2);
+    let is_unpriced = |event: &&EventBody| match event {
+        EventBody::Added(_, Item::Notice(notice)) => notice.title.contains("has no known price: the budget of $2.00"),
+        _ => false,
+    };
+    assert_eq!(live.events.iter().filter(is_unpriced).count(), 1, "{:?}", live.events);
+    live.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_summary_that_is_dropped_ends_the_turn_with_a_question_and_no_interruption() {
     let long = "a line of some length\n".repeat(1500);
     let huge = call("readFile", json!({"path": numbers(400_000)}));

@@ -6,6 +6,7 @@ use crate::agent::services::model_facts::AnswerCost;
 use crate::agent::services::target::RequestTarget;
 use crate::agent::session::context::StatusData;
 use crate::agent::session::conversation::Conversation;
+use crate::config::ValueSource;
 use crate::memory::Totals;
 use crate::messages::agent as say;
 use crate::protocol::{Cause, EventBody, Level, Notice, NoticeAction, StepUsage, TurnEnd};
@@ -64,13 +65,13 @@ pub async fn add_beside(
     add(display, session, target, usage).await;
 }
 
-/// The part of a session's budget that is left.
+/// The parts of a session's budget that are left; `None`: it has none of this kind.
 #[derive(Clone, Copy)]
-pub enum BudgetLeft {
+pub struct BudgetLeft {
     /// In dollars.
-    Dollars(f64),
+    dollars: Option<f64>,
     /// In tokens, read and written.
-    Tokens(u64),
+    tokens: Option<u64>,
 }
 
 impl BudgetLeft {
@@ -78,52 +79,60 @@ impl BudgetLeft {
     pub fn of(config: &ConfigFiles, session: &Conversation) -> Option<Self> {
         let (granted, spent) = (session.granted, session.totals);
         let config = config.read();
-        match (config.budget, config.budget_tokens) {
-            (Some(budget), _) => {
-                let used = spent.cost.unwrap_or(0.0) - granted.cost.unwrap_or(0.0);
-                Some(BudgetLeft::Dollars(budget - used))
-            }
-            (None, Some(budget)) => {
-                let used = (spent.input + spent.output).saturating_sub(granted.input + granted.output);
-                Some(BudgetLeft::Tokens(budget.saturating_sub(used)))
-            }
-            (None, None) => None,
-        }
+        let dollars = spent.cost.unwrap_or(0.0) - granted.cost.unwrap_or(0.0);
+        let tokens = (spent.input + spent.output).saturating_sub(granted.input + granted.output);
+        // That of the flag stands in the place of all others.
+        let budget_tokens = config.budget_tokens.filter(|_| config.origin("budget") != ValueSource::Flag);
+        let left = BudgetLeft {
+            dollars: config.budget.map(|budget| budget - dollars),
+            tokens: budget_tokens.map(|budget| budget.saturating_sub(tokens)),
+        };
+        (left.dollars.is_some() || left.tokens.is_some()).then_some(left)
     }
 
     /// Returns whether an answer of `target` of these tokens uses it up. One without a price costs nothing that is known.
     pub fn is_used_up(self, target: &RequestTarget, usage: &Usage) -> bool {
-        match self {
-            BudgetLeft::Dollars(left) => target.cost(usage).dollars.unwrap_or(0.0) >= left,
-            BudgetLeft::Tokens(left) => usage.input + usage.output >= left,
-        }
+        self.dollars.is_some_and(|left| target.cost(usage).dollars.unwrap_or(0.0) >= left)
+            || self.tokens.is_some_and(|left| usage.input + usage.output >= left)
+    }
+}
+
+/// Says, once for each model, that a budget in dollars does not count its answers, as their price is not known.
+pub async fn tell_unpriced(
+    config: &ConfigFiles,
+    events: &Events,
+    session: &mut Conversation,
+    target: &RequestTarget,
+    usage: &Usage,
+) {
+    let Some(budget) = config.read().budget else { return };
+    if target.cost(usage).nanos.is_none() && session.sent.told_unpriced.as_ref() != Some(&target.model) {
+        session.sent.told_unpriced = Some(target.model.clone());
+        let title = say::budget_without_price(&target.model, &number::dollars_beside(budget, budget));
+        events.notice(Level::Warning, title, say::budget_without_price_hint(&target.model)).await;
     }
 }
 
 /// Returns the end of a turn whose session has used up its budget; going on after it grants as much again.
 pub async fn over_budget(config: &ConfigFiles, events: &Events, session: &Conversation) -> Option<TurnEnd> {
-    let is_used_up = match BudgetLeft::of(config, session)? {
-        BudgetLeft::Dollars(left) => left <= 0.0,
-        BudgetLeft::Tokens(left) => left == 0,
-    };
-    if !is_used_up {
-        return None;
-    }
+    let left = BudgetLeft::of(config, session)?;
     let (dollars, tokens) = {
         let config = config.read();
-        (config.budget, config.budget_tokens)
+        let spent_dollars = config.budget.filter(|_| left.dollars.is_some_and(|left| left <= 0.0));
+        (spent_dollars, config.budget_tokens.filter(|_| left.tokens == Some(0)))
     };
     let spent = session.totals;
-    let title = match dollars {
-        Some(budget) => {
+    let title = match (dollars, tokens) {
+        (Some(budget), _) => {
             let about = if spent.estimated { "≈" } else { "" };
             let used = format!("{about}{}", number::dollars_beside(spent.cost.unwrap_or(0.0), budget));
             say::budget_used_up(&number::dollars_beside(budget, budget), &used)
         }
-        None => {
-            let budget = say::tokens_of(&number::large(tokens.unwrap_or(0)));
+        (None, Some(budget)) => {
+            let budget = say::tokens_of(&number::large(budget));
             say::budget_used_up(&budget, &number::large(spent.input + spent.output))
         }
+        (None, None) => return None,
     };
     let actions = vec![NoticeAction::Continue];
     let cause = Cause::of("budget");

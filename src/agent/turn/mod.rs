@@ -157,6 +157,7 @@ async fn count_tokens(context: &SessionContext, session: &mut Conversation, step
         session.window.counted(usage.input);
         context.status_data.show_counted(usage.input, usage.output);
     }
+    usage::tell_unpriced(&context.services.config, &context.events, session, target, &usage).await;
     usage::add((&context.events, &context.status_data), session, target, usage).await;
 }
 

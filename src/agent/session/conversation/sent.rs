@@ -28,6 +28,8 @@ pub struct SentRequests {
     pub counted: Option<u64>,
     /// The effort that a model was asked for and does not have, as the person was told.
     pub told_effort: Option<(String, Effort)>,
+    /// The model whose answers a budget does not count, as the person was told.
+    pub told_unpriced: Option<String>,
     /// The models whose edits by tool calls have been made.
     pub native_edits: HashSet<String>,
     /// The models of which a call that changes files lacked an argument.
