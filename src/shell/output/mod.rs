@@ -28,6 +28,8 @@ const BEGINNING: usize = COLUMNS - 50;
 /// The bytes of the beginning and of the end that the model gets.
 const HEAD: usize = 8 << 10;
 const TAIL: usize = 24 << 10;
+/// With more than one odd byte in this many an output that has a NUL is binary.
+const ODD: u64 = 10;
 /// Columns of a line that the model gets.
 const COLUMNS: usize = 2_000;
 /// Lines that the screen may show.
@@ -113,6 +115,8 @@ impl Cleaner {
             0x1b => self.escape = Escape::Begun,
             0x08 => drop(self.line.pop()),
             b'\t' => self.line.push(b'\t'),
+            // As between the names of a list.
+            0 if self.is_within_line() => line(self.end_line(), true),
             0..=0x1f | 0x7f => {}
             byte => self.line.push(byte),
         }
@@ -211,7 +215,10 @@ pub struct Output {
     /// The unfinished line that it returned.
     handed_begun: String,
     bytes: u64,
-    binary: bool,
+    /// Those of them that are NUL.
+    nuls: u64,
+    /// Those of them that are NUL or belong to no character.
+    odd: u64,
 }
 
 impl Output {
@@ -244,7 +251,11 @@ impl Output {
     /// Takes what was printed.
     pub fn take(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
-        self.binary |= bytes.contains(&0);
+        if !bytes.is_ascii() || bytes.contains(&0) {
+            let nuls = bytes.iter().filter(|byte| **byte == 0).count();
+            self.nuls += nuls as u64;
+            self.odd += (nuls + bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum::<usize>()) as u64;
+        }
         if self.masker.is_idle() {
             return self.clean(bytes);
         }
@@ -317,10 +328,15 @@ impl Output {
 
     /// Returns the number of lines so far, the unfinished one among them, and the last of them, at most this many.
     pub fn for_screen(&self, count: usize) -> (usize, Vec<String>) {
-        match self.binary {
+        match self.is_binary() {
             true => (1, vec![self.binary_words()]),
             false => (self.lines + usize::from(self.cleaner.is_within_line()), self.last(count)),
         }
+    }
+
+    /// Returns whether it is no text: one NUL, or those between the names of a list, make it none yet.
+    fn is_binary(&self) -> bool {
+        self.nuls > 0 && self.odd * ODD > self.bytes
     }
 
     fn binary_words(&self) -> String {
@@ -374,7 +390,7 @@ impl Output {
 
     /// Returns what the model gets: the beginning and the end, and how to see the rest of command `id`.
     pub fn for_model(&self, id: &str) -> String {
-        if self.binary {
+        if self.is_binary() {
             return self.binary_words() + "\n";
         }
         let mut head: Vec<String> = self.head.lines().map(cut).collect();
@@ -546,8 +562,28 @@ mod tests {
         let printed = fast.take_printed(false).expect("lines");
         assert_eq!((printed.missed, printed.lines.len(), printed.lines[0].as_str()), (5, SHOWN, "5"));
         assert_eq!(fast.for_screen(2), (SHOWN + 5, vec!["2003".into(), "2004".into()]));
-        fast.take(b"\0\n");
-        assert_eq!(fast.for_screen(2), (1, vec!["(binary output, 8,917 bytes)".into()]));
+    }
+
+    #[test]
+    fn some_nuls_make_no_text_binary() {
+        let mut list = Output::new(None, Vec::new());
+        list.take("hello\nsrc/main.rs\0README é.md\0\0last line".as_bytes());
+        let lines = ["hello", "src/main.rs", "README é.md", "last line"];
+        assert_eq!(list.for_screen(9), (4, lines.map(String::from).to_vec()));
+        assert_eq!(list.for_model("c1"), lines.map(|line| line.to_string() + "\n").concat());
+        let elf = [&b"\x7fELF\x02\x01\x01"[..], &[0; 9], b"some words"].concat();
+        let packed: Vec<u8> = (0..4_096_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
+        let wide: Vec<u8> = "wide words".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for bytes in [elf, packed, wide, vec![0; 8]] {
+            let mut output = Output::new(None, Vec::new());
+            bytes.chunks(100).for_each(|part| output.take(part));
+            let words = format!("(binary output, {} bytes)", thousands(bytes.len()));
+            assert_eq!((output.for_screen(2), output.for_model("c1")), ((1, vec![words.clone()]), words + "\n"));
+        }
+        // Other encodings have no NUL.
+        let mut latin = Output::new(None, Vec::new());
+        latin.take(b"\xe4\xf6\xfc\n");
+        assert_eq!(latin.for_screen(1).1, ["\u{fffd}\u{fffd}\u{fffd}"]);
     }
 
     #[test]
