@@ -4,8 +4,9 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
 
-use rustix::fs::{Gid, Uid, XattrFlags, fchown, fgetxattr, flistxattr, fsetxattr};
+use rustix::fs::{Gid, Uid, XattrFlags, fchown, fgetxattr, flistxattr, fsetxattr, llistxattr};
 use rustix::io::Errno;
 use rustix::process::{getegid, geteuid};
 
@@ -65,10 +66,20 @@ pub fn beside_bytes(file: &File, folder: &Folder) -> io::Result<Vec<String>> {
     if meta.gid() != getegid().as_raw() && meta.gid() != folder.group()? {
         has.push(format!("group {}", meta.gid()));
     }
+    has.extend(named(attribute_names_of(file)));
+    Ok(has)
+}
+
+/// Returns the access list, the extended attributes and the capabilities of what is at a path, in a few words each.
+pub fn attributes_at(path: &Path) -> Vec<String> {
+    named(attribute_names(|list| llistxattr(path, list))).collect()
+}
+
+/// Returns the attributes of these that a new file does not get from the system, for people.
+fn named(names: Vec<String>) -> impl Iterator<Item = String> {
     // Labels are given to a new file by the system.
     let kept_apart = |name: &String| !name.starts_with("security.") || name == CAPABILITIES;
-    has.extend(attribute_names(file).iter().filter(|name| kept_apart(name)).map(|name| words(name)));
-    Ok(has)
+    names.into_iter().filter(kept_apart).map(|name| words(&name))
 }
 
 /// Returns an extended attribute, for people.
@@ -87,9 +98,9 @@ fn without_group(mode: u32) -> u32 {
 
 /// Copies extended attributes; the names of those that could not be.
 fn copy_attributes(old: &File, new: &File) -> Vec<String> {
-    let mut names = attribute_names(old);
+    let mut names = attribute_names_of(old);
     names.sort_by_key(|name| name == CAPABILITIES);
-    let had = attribute_names(new);
+    let had = attribute_names_of(new);
     let differs = |name: &String| value(old, name) != value(new, name);
     // A list that the folder gave the new file, and the old one did not have, would give others rights.
     let inherited = had.iter().any(|n| n == ACCESS_LIST) && !names.iter().any(|n| n == ACCESS_LIST);
@@ -105,17 +116,22 @@ fn copy_attributes(old: &File, new: &File) -> Vec<String> {
             copied.is_err()
         })
         .collect();
-    if inherited && attribute_names(new).iter().any(|n| n == ACCESS_LIST) {
+    if inherited && attribute_names_of(new).iter().any(|n| n == ACCESS_LIST) {
         lost.push(ACCESS_LIST.into());
     }
     lost
 }
 
 /// Returns the names of a file's extended attributes; none where the file system has no such thing.
-fn attribute_names(file: &File) -> Vec<String> {
-    let mut list = vec![0; LARGEST];
-    let length = flistxattr(file, &mut list[..]).unwrap_or(0);
-    let names = list[..length].split(|b| *b == 0).filter(|n| !n.is_empty());
+fn attribute_names_of(file: &File) -> Vec<String> {
+    attribute_names(|list| flistxattr(file, list))
+}
+
+/// Returns the names in a list that a call of the system fills in.
+fn attribute_names(list: impl FnOnce(&mut [u8]) -> rustix::io::Result<usize>) -> Vec<String> {
+    let mut bytes = vec![0; LARGEST];
+    let length = list(&mut bytes).unwrap_or(0);
+    let names = bytes[..length].split(|b| *b == 0).filter(|n| !n.is_empty());
     names.map(|n| String::from_utf8_lossy(n).into_owned()).collect()
 }
 

@@ -29,7 +29,7 @@ pub use copy::{can_share_blocks, copy_new, copy_pieces, read_pieces, share_block
 pub use editor_file::{EditorFile, private_folder};
 pub use flush::{Unflushed, each, is_local};
 pub use folder::{Folder, is, is_linked_folder, kind_of_stat};
-pub use keep::{beside_bytes, keep};
+pub use keep::{attributes_at, beside_bytes, keep};
 pub use links::{LinkView, OwnView, follow_links, is_loop};
 pub use read::{Links, kind_of, open_file, read_file, read_named, read_open, read_text};
 pub use stop::{check_stop, is_stopped};

@@ -44,6 +44,7 @@ verbs! {
     run: "run", "実行";
     ran: "ran", "実行";
     running: "running", "実行中";
+    previewed: "previewed", "試し実行";
     stop: "stop", "停止";
     stopped: "stopped", "停止";
     stopping: "stopping", "停止中";

@@ -10,6 +10,9 @@ use crate::proposal::{
     Counts, HunkCount, MergeRung, REPOSITORY, Rung, is_in_repository, large_made, lines_touch, outermost_folder,
 };
 
+/// The words that the summary of a command begins with that ran in a view and was thrown away.
+pub const PREVIEW: &str = "preview, ";
+
 /// A rule that joined the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleChip {
@@ -157,6 +160,11 @@ impl Call {
     /// Returns whether it is a command that ran and did not succeed: for the model a result like any other.
     pub fn is_unsuccessful(&self) -> bool {
         self.state == CallState::Done && self.name == "runCommand" && self.reason.is_some()
+    }
+
+    /// Returns whether it is a command that ran in a view of the workspace, and nothing of what it did there stays.
+    pub fn is_preview(&self) -> bool {
+        self.name == "runCommand" && self.summary.starts_with(PREVIEW)
     }
 
     /// Returns why it did not do what it was asked to; of a command that ran the result says it, which begins with how it

@@ -44,7 +44,7 @@ pub use graph::{
 };
 pub use item::{
     Attached, Call, CallChange, CallState, Changeset, ChangesetFile, DecidedHold, Item, Level, Notice, NoticeAction,
-    PreviewLine, RuleChip, Undone, UndoneChange, Verb,
+    PREVIEW, PreviewLine, RuleChip, Undone, UndoneChange, Verb,
 };
 pub use listing::{
     Listing, ModelRow, OnDisk, PromptRow, RulePart, RulesView, SessionPreview, SessionRow, SessionState, VersionRow,

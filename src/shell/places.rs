@@ -297,6 +297,11 @@ pub fn below<'p>(path: &'p Path, folder: &Path) -> Option<&'p Path> {
     }
 }
 
+/// Returns whether a folder, with its closing `/`, is one that a program fills for itself by its name.
+pub fn is_cache(folder: &str) -> bool {
+    folder.trim_end_matches('/').rsplit('/').next().is_some_and(|name| CACHES.contains(&name))
+}
+
 /// Returns whether a folder, with its closing `/` or without, holds the objects of a repository: the workspace's own, that
 /// of a linked worktree (`/./objects`), or one within. They only ever grow: what is added needs no keeping, what goes is
 /// nowhere else.

@@ -87,13 +87,13 @@ impl CommandReport {
         }
         let summary = &progress.summary;
         notes.extend(summary.meanwhile_words());
-        notes.extend(summary.derived_words().chain(summary.room_words()));
+        notes.extend(summary.derived_words().chain(summary.gained_words()).chain(summary.room_words()));
         notes.extend(summary.refused_words());
         let is_failed = !matches!(progress.exit, Some((Exit::Code(0), _)) | None);
         let caches = summary.cache_words().filter(|_| is_failed && command.grant != Some(Grant::Online));
         notes.extend(caches.clone());
         // What lifts it for a command of the person's own, they are told beside it.
-        notes.extend(summary.connection_words().map(|line| {
+        notes.extend(summary.connection_words(is_failed).map(|line| {
             let lift = "ask again with needs: [\"network\"] and why, if it must reach further";
             if command.info.call.is_some() { format!("{line} ({lift})") } else { line }
         }));
@@ -111,7 +111,7 @@ impl CommandReport {
         }
         let output = command.running.output();
         notes.extend(output.log_error().map(|why| format!("its output is not kept whole: {why}")));
-        let (files, blocked) = (files(&sealed.changes), summary.blocked_words().chain(caches).collect());
+        let (files, blocked) = (files(&sealed.changes), summary.blocked_words(is_failed).chain(caches).collect());
         CommandReport { line: line.join(" · "), summary: ended, notes, files, blocked }
     }
 

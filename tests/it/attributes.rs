@@ -167,3 +167,37 @@ fn a_memory_that_may_not_be_opened_is_named_with_what_to_do() {
         |line: &str| line.contains("no permission") && line.contains(&path) && line.contains("check who owns it");
     assert!(err.lines().any(says), "{err}");
 }
+
+/// No version holds them: what an undo brings back lacks them, and both say so.
+#[test]
+fn what_a_command_removes_with_attributes_is_named() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (work, home) = (dir.path().join("work"), dir.path().join("home"));
+    fs::create_dir_all(work.join("empty")).expect("made");
+    fs::create_dir(&home).expect("made");
+    fs::write(work.join("tagged"), "text\n").expect("written");
+    for name in ["tagged", "empty"] {
+        let set = setxattr(work.join(name), "user.tag", b"blue", XattrFlags::empty());
+        if set.is_err() {
+            println!("skipped: the file system has no such attributes");
+            return;
+        }
+    }
+    let nebula = |args: &[&str]| {
+        let mut nebula = Command::new(env!("CARGO_BIN_EXE_nebula"));
+        nebula.args(args).current_dir(&work).env_clear().env("HOME", &home).env("PATH", "/usr/bin:/bin");
+        String::from_utf8_lossy(&nebula.output().expect("run").stderr).into_owned()
+    };
+    let ran = nebula(&["run", "--", "rm tagged; rmdir empty; echo new > new; rm new"]);
+    if ran.contains("scan") {
+        println!("skipped: no guard here");
+        return;
+    }
+    for name in ["tagged", "empty"] {
+        let says = format!("not archived: {name} (its attribute user.tag: an undo brings it back without)");
+        assert!(ran.contains(&says), "{ran}");
+    }
+    let undone = nebula(&["undo", "--yes"]);
+    assert_eq!(fs::read_to_string(work.join("tagged")).expect("there"), "text\n", "{undone}");
+    assert!(work.join("empty").is_dir() && !work.join("new").exists(), "{undone}");
+}

@@ -188,6 +188,20 @@ fn the_person_is_called_once_for_questions_that_wait_together() {
     assert_eq!(stage.effects.iter().filter(|effect| matches!(effect, Effect::Bell(_))).count(), 1);
 }
 
+#[test]
+fn the_key_of_a_proposal_names_that_of_a_command_that_waits() {
+    for (width, height) in [(80, 24), (140, 40)] {
+        let mut stage = Stage::new(width, height, "dark");
+        stage.tell(opened(status()));
+        stage.keys("<f2>");
+        assert!(stage.text().contains("nothing is proposed, and this session"), "{}", stage.text());
+        ask(&mut stage, 1, Some(CommandCard { text: "rm -r build".into(), ..CommandCard::default() }));
+        stage.keys("<esc><f2>");
+        let text = stage.text();
+        assert!(text.contains("nothing is proposed; F6 shows what waits for your answer"), "{text}");
+    }
+}
+
 /// The banner keeps its key in the narrowest terminal, and the tab says that nothing is proposed any more.
 #[test]
 fn a_proposal_is_named_with_its_key_and_only_while_it_waits() {

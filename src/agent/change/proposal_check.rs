@@ -326,7 +326,7 @@ fn result(text: &str, is_usual: bool, command: &ShellCommand, in_time: bool) -> 
     }
     let TestSummary { passed: good, failed: bad, lines: mut failures } = summarise_test(&lines, SHOWN);
     // What the sandbox refused may be why it failed.
-    failures.splice(0..0, progress.summary.connection_words());
+    failures.splice(0..0, progress.summary.connection_words(!passed));
     failures.truncate(SHOWN);
     let how = match (&progress.exit, passed) {
         _ if !in_time => say::test_too_long(&LIMIT.as_secs()),

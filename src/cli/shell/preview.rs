@@ -39,7 +39,7 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     command.keep_record(None);
     out::unless_unread(printed)?;
     let code = exit_code(&command);
-    if let Some(line) = command.running.progress().summary.connection_words() {
+    if let Some(line) = command.running.progress().summary.connection_words(code != 0) {
         out::complain(line);
     }
     if args.json {

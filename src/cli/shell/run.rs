@@ -325,8 +325,7 @@ fn tell(command: &ShellCommand, sealed: SealedCommand, known: bool, as_json: boo
     let summary = &progress.summary;
     summary.meanwhile_words().for_each(out::complain);
     // What a repository gains stays, and is no one's loss.
-    let derived = summary.derived_words().filter(|line| !line.ends_with("what was added stays)"));
-    derived.chain(summary.room_words()).chain(summary.not_archived_words()).for_each(out::complain);
+    summary.derived_words().chain(summary.room_words()).chain(summary.not_archived_words()).for_each(out::complain);
     tell_refused(summary, code);
     if let Some(count) = progress.still_run.filter(|_| !stopped) {
         let processes = if count == 1 { "process" } else { "processes" };
@@ -369,7 +368,7 @@ fn tell_refused(summary: &Summary, code: i32) {
     if summary.is_beyond {
         out::complain("`shell.write` in the configuration names further folders that commands may write");
     }
-    if let Some(line) = summary.connection_words() {
+    if let Some(line) = summary.connection_words(code != 0) {
         out::complain(format_args!("{line}: `nebula run --network` lifts it"));
     }
     summary.cache_words().filter(|_| code != 0).iter().for_each(out::complain);

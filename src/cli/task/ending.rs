@@ -12,7 +12,8 @@ use crate::cli::shell::event_line;
 use crate::cli::unsaved::complain_of_unsaved;
 use crate::messages::agent as say;
 use crate::proposal::units;
-use crate::protocol::{Cause, EventBody};
+use crate::protocol::{Cause, CommandEvent, EventBody};
+use crate::text::sentence::first_words;
 
 impl EventPrinter {
     /// Prints what is told while the agent ends, and the last line.
@@ -76,7 +77,14 @@ impl EventPrinter {
     fn late(&mut self, event: EventBody) -> io::Result<()> {
         match event {
             EventBody::Archived(changeset) => self.archived(&changeset),
-            EventBody::Command(event) if !event.is_for_screens() => self.line(event_line(&event)),
+            EventBody::Command(event) if !event.is_for_screens() => {
+                if let CommandEvent::Ended(end) = &event
+                    && let Some(text) = self.commands.get(&end.id).filter(|_| end.stopped)
+                {
+                    out::complain(format_args!("ended with nebula: {} ({})", end.id, first_words(text, 60)));
+                }
+                self.line(event_line(&event))
+            }
             _ => Ok(()),
         }
     }

@@ -28,8 +28,8 @@ use crate::context::small_model;
 use crate::messages;
 use crate::proposal::{REPOSITORY, State, is_in_repository};
 use crate::protocol::{
-    CallState, Cause, Changeset, Command, CommandEvent, EventBody, Item, ItemId, Level, Mode, Notice, Prompt,
-    ProposalEvent, Question, Reply, SessionChoice, SessionInfo, TurnEnd,
+    CallState, Cause, Changeset, Command, CommandBegan, CommandEvent, EventBody, Item, ItemId, Level, Mode, Notice,
+    Prompt, ProposalEvent, Question, Reply, SessionChoice, SessionInfo, TurnEnd,
 };
 
 /// The kind of a changeset that a command made.
@@ -137,6 +137,8 @@ struct EventPrinter {
     /// The files of the newest proposal, and all that were written.
     proposed: Vec<(String, State)>,
     changed: BTreeSet<String>,
+    /// The texts of the commands that were started, by id.
+    commands: HashMap<String, String>,
     /// The files, as they would be, of edits that nobody was there to approve and that were not made since.
     unmade: HashMap<String, State>,
     /// Standard error is a terminal.
@@ -177,6 +179,7 @@ impl EventPrinter {
             plan: false,
             proposed: Vec::new(),
             changed: BTreeSet::new(),
+            commands: HashMap::new(),
             unmade: HashMap::new(),
             terminal: Out::stderr().is_terminal(),
             session: None,
@@ -225,6 +228,9 @@ impl EventPrinter {
                 let was_refused = matches!(&event, CommandEvent::Began(began) if began.decision == "refused");
                 // In plan mode it is named in the plan instead.
                 self.refused |= was_refused && !self.plan;
+                if let CommandEvent::Began(CommandBegan { id: Some(id), text, .. }) = &event {
+                    self.commands.insert(id.clone(), text.clone());
+                }
                 self.line(event_line(&event))?;
             }
             event @ (EventBody::Usage(_) | EventBody::Compacted { .. }) => self.line(tokens_line(&event))?,

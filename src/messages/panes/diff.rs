@@ -43,6 +43,7 @@ messages! {
     answer_under(n): "the answer stands under hunk {n}", "ハンク{n}の下に回答があります";
     not_in_diff(words): "{words} is not in this diff", "{words}はこの差分にありません";
     nothing_proposed: "nothing is proposed, and this session has changed no file", "提案も、このセッションでのファイルの変更もありません";
+    waits_elsewhere(key): "nothing is proposed; {key} shows what waits for your answer", "提案はありません。{key}で回答待ちのものを表示";
     only_definitions(definitions, key): "this session has changed no file, but {definitions}: {key} shows the archive", "このセッションではファイルの変更はなく、{definitions}を変更しました。{key}でアーカイブを表示";
     before: "before", "変更前";
     after: "after", "変更後";

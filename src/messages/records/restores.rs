@@ -128,6 +128,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("its owner and group: an undo brings it back as your own", "所有者とグループは、元に戻すと自分のものになります"),
     ("{path} belongs to another user", "{path}は別のユーザーのものです"),
     ("its {name} bit: an undo brings it back without", "{name}ビットは、元に戻しても戻りません"),
+    ("its {what}: an undo brings it back without", "{what}は、元に戻しても戻りません"),
     (
         "this file system cannot exchange two files: if another program saves a file while nebula writes it, that save is lost",
         "このファイルシステムは2つのファイルを交換できません。nebulaの書き込み中にほかのプログラムが保存すると、その保存は失われます",

@@ -48,6 +48,8 @@ pub struct ConnectionPolicy {
 struct Refused {
     count: u64,
     first: Option<String>,
+    /// Those among them that would have looked up a name.
+    lookups: u64,
     /// The connections to abstract sockets, which no grant opens, and the first of them.
     abstracts: u64,
     first_abstract: Option<String>,
@@ -84,6 +86,7 @@ impl ConnectionPolicy {
     pub fn add_to(&self, summary: &mut Summary) {
         let refused = std::mem::take(&mut *lock(&self.refused));
         summary.connections += refused.count;
+        summary.lookups += refused.lookups;
         summary.first_connection = summary.first_connection.take().or(refused.first);
         summary.abstracts += refused.abstracts;
         summary.first_abstract = summary.first_abstract.take().or(refused.first_abstract);
@@ -102,7 +105,10 @@ impl ConnectionPolicy {
         let internet = [libc::AF_INET, libc::AF_INET6].contains(&family);
         let kind_alone = kind & !(libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK);
         match internet && (kind_alone != libc::SOCK_DGRAM || kind & libc::SOCK_NONBLOCK != 0) {
-            true if kind_alone == libc::SOCK_DGRAM => self.refuse("a name's address (UDP)".into()),
+            true if kind_alone == libc::SOCK_DGRAM => {
+                lock(&self.refused).lookups += 1;
+                self.refuse("the look-up of a host name (UDP)".into())
+            }
             true => self.refuse("a socket that is not TCP".into()),
             // What only looks at the machine's own addresses asks no one.
             false => CallReply::Fail(libc::EACCES),

@@ -191,7 +191,7 @@ impl Keeping {
     pub fn write(&mut self, path: &Path, makes: bool) -> Verdict {
         self.part_shared(path)?;
         let there = meta_of(path);
-        match self.places.of(path, false) {
+        match self.class(path, false) {
             PathClass::Refused => return self.refuse(path),
             PathClass::Outside => {
                 self.keep_other_names(path, there.as_ref())?;
@@ -199,6 +199,7 @@ impl Keeping {
             }
             PathClass::Derived(folder) => {
                 self.keep_other_names(path, there.as_ref())?;
+                self.set_saved_loose(path);
                 if there.is_none() {
                     self.made.insert(path.to_path_buf());
                 }
@@ -208,6 +209,7 @@ impl Keeping {
             PathClass::Excluded(glob) => {
                 self.ask_about_later(path)?;
                 self.ask_about_excluded(path, &glob)?;
+                self.set_saved_loose(path);
                 if there.is_none() && makes {
                     self.made.insert(path.to_path_buf());
                 }
@@ -232,7 +234,7 @@ impl Keeping {
 
     /// Keeps the state before something is made where nothing is.
     pub fn make(&mut self, path: &Path, folder: bool) -> Verdict {
-        match self.places.of(path, folder) {
+        match self.class(path, folder) {
             PathClass::Refused => self.refuse(path),
             PathClass::Kept => {
                 match (meta_at(path), folder) {
@@ -249,10 +251,12 @@ impl Keeping {
             }
             PathClass::Excluded(glob) if !folder && meta_at(path).is_err() => {
                 self.ask_about_later(path)?;
+                self.set_saved_loose(path);
                 self.made.insert(path.to_path_buf());
                 self.unarchived(path, &format!("archiveExclude: {glob}"))
             }
             PathClass::Derived(_) if !folder && meta_at(path).is_err() => {
+                self.set_saved_loose(path);
                 self.made.insert(path.to_path_buf());
                 Ok(())
             }
@@ -264,19 +268,20 @@ impl Keeping {
     /// Keeps a file or link that is about to lose this name.
     pub fn lose(&mut self, path: &Path) -> Verdict {
         let whose = meta_at(path).ok();
+        let is_first = !self.saved.contains(&self.name(path));
         self.keep_named(path, 0)?;
         if self.saved.contains(&self.name(path)) {
             self.set_loose(&[path], false);
             self.note_owner(path, whose.as_ref())?;
         }
-        Ok(())
+        if is_first { self.note_attributes(path) } else { Ok(()) }
     }
 
     /// Keeps a file or link at this name, by a further name of it where that can be; one of fewer than `copied` bytes by
     /// a copy.
     fn keep_named(&mut self, path: &Path, copied: u64) -> Verdict {
         let Some(meta) = self.found(path)? else { return Ok(()) };
-        match self.places.of(path, false) {
+        match self.class(path, false) {
             PathClass::Refused => return self.refuse(path),
             PathClass::Outside => return self.outside(path, Some(&meta)),
             PathClass::Excluded(glob) => {
@@ -319,7 +324,7 @@ impl Keeping {
         if let (Some(meta), Some(to)) = (meta_of(path), to)
             && meta.is_file()
             && to & !meta.mode() & SET_ID != 0
-            && self.places.of(path, false) == PathClass::Kept
+            && self.class(path, false) == PathClass::Kept
         {
             self.unarchived(path, "no version holds a set-user-ID or set-group-ID bit: setting it was refused")?;
             return Err(libc::EPERM);
@@ -336,7 +341,7 @@ impl Keeping {
     /// Keeps a folder that is about to go or to get another mode. Where a file or link is, such a call changes nothing.
     pub fn lose_folder(&mut self, path: &Path) -> Verdict {
         let Some(meta) = self.found(path)?.filter(Metadata::is_dir) else { return Ok(()) };
-        match self.places.of(path, true) {
+        match self.class(path, true) {
             // One that holds the workspace is not the command's, whatever it may write in it.
             _ if self.places.root() != path && self.places.root().starts_with(path) => self.refuse(path),
             PathClass::Refused => self.refuse(path),
@@ -759,6 +764,57 @@ mod tests {
         left.retain(|(name, _)| journal.contains(&format!("{{\"left\":\"{name}\",\"staged\":[")));
         assert_eq!(left, [("a", true), ("b", true)], "{journal}");
         assert!(journal.contains("{\"left\":\"c\",\"staged\":null}"), "{journal}");
+    }
+
+    #[test]
+    fn a_cache_in_a_folder_that_was_not_there_is_noted_with_it() {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::write(dir.path().join(".gitignore"), "__pycache__/\ntarget/\n").expect("written");
+        let (root, _, mut keeping) = keeping(dir.path(), CopyLimits::default());
+        fs::create_dir(root.join("old")).expect("made");
+        let make = |keeping: &mut Keeping, folder: &str| {
+            let path = root.join(folder);
+            keeping.make(&path, true).expect("kept");
+            fs::create_dir(path).expect("made");
+        };
+        let write = |keeping: &mut Keeping, file: &str| {
+            let path = root.join(file);
+            keeping.write(&path, true).expect("kept");
+            fs::write(path, "new").expect("written");
+        };
+        make(&mut keeping, "new");
+        write(&mut keeping, "new/Cargo.toml");
+        for folder in ["new/__pycache__", "old/__pycache__", "new/target"] {
+            make(&mut keeping, folder);
+            write(&mut keeping, &format!("{folder}/file"));
+        }
+        let journal = keeping.staging.journal().expect("read");
+        let noted: Vec<&str> = journal.states.iter().map(|line| line.path.as_str()).collect();
+        assert_eq!(noted, ["new/", "new/Cargo.toml", "new/__pycache__/", "new/__pycache__/file"]);
+        let derived: Vec<(String, u64)> = keeping.summary().derived.into_iter().collect();
+        assert_eq!(derived, [("new/target/".into(), 1), ("old/__pycache__/".into(), 1)]);
+    }
+
+    #[test]
+    fn an_object_that_goes_and_is_made_again_is_the_commands_own() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, _, mut keeping) = keeping(dir.path(), CopyLimits::default());
+        let objects = root.join(".git/objects/06");
+        fs::create_dir_all(&objects).expect("made");
+        let [object, new] = ["bb", "tmp_obj_1"].map(|name| objects.join(name));
+        fs::write(&object, "an object").expect("written");
+        keeping.lose(&object).expect("kept");
+        fs::remove_file(&object).expect("removed");
+        keeping.look_for_left();
+        // As git makes one.
+        keeping.write(&new, true).expect("kept");
+        fs::write(&new, "an object").expect("written");
+        keeping.second_name(&new, &object).expect("kept");
+        fs::hard_link(&new, &object).expect("linked");
+        keeping.lose(&new).expect("kept");
+        fs::remove_file(&new).expect("removed");
+        keeping.look_over();
+        assert_eq!(keeping.summary().meanwhile, [""; 0]);
     }
 
     #[test]

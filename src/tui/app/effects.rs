@@ -283,10 +283,11 @@ impl App {
             _ => {
                 self.panes.diff.show_session();
                 if self.panes.diff.is_empty() {
-                    let key = self.keyboard.keys.word_or("F3", self.context_below(), Action::FocusArchive);
+                    let key = |key, action| self.keyboard.keys.word_or(key, self.context_below(), action);
                     self.say = Some(match self.changed_definitions() {
+                        _ if !self.questions.is_empty() => diff::waits_elsewhere(&key("F6", Action::FocusQuestion)),
                         0 => diff::nothing_proposed().into(),
-                        n => diff::only_definitions(&count::definitions(n), &key),
+                        n => diff::only_definitions(&count::definitions(n), &key("F3", Action::FocusArchive)),
                     });
                 } else {
                     self.show_pane(PaneId::Diff);

@@ -182,6 +182,29 @@ fn a_command_that_is_cut_off_is_undone_all_the_same() {
 }
 
 #[test]
+fn a_job_that_ends_with_a_task_is_named() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let arguments = json!({"command": "sleep 300; echo late", "background": true}).to_string();
+    let steps = [
+        json!({"recording": 1}),
+        json!({"step": 1}),
+        json!({"ms": 0, "delta": {"call": {"index": 0, "id": "c", "name": "runCommand", "arguments": arguments}}}),
+        json!({"ms": 0, "delta": {"end": "calls"}}),
+        json!({"step": 2}),
+        json!({"ms": 0, "delta": {"text": "It runs."}}),
+        json!({"ms": 0, "delta": {"end": "stop"}}),
+    ];
+    let recording = tree.home().join("recording.jsonl");
+    fs::write(&recording, steps.map(|step| format!("{step}\n")).concat()).expect("written");
+    let ran = tree.nebula(&["task", "go", "--approve", "all", "--replay", &recording.to_string_lossy()]);
+    let err = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert!(ran.status.success() && err.contains("ended with nebula: c1 (sleep 300; echo late)"), "{err}");
+}
+
+#[test]
 fn what_a_killed_task_left_running_belongs_to_its_turn() {
     if !works() {
         return;

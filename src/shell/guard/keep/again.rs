@@ -275,6 +275,13 @@ impl Keeping {
         }
     }
 
+    /// Notes the same of a path of which a state is kept, though what is made there now is not archived.
+    pub(super) fn set_saved_loose(&mut self, path: &Path) {
+        if self.saved.contains(&self.name(path)) {
+            self.set_loose(&[path], false);
+        }
+    }
+
     /// Notes the same of a path whose file was known.
     pub(super) fn set_own_loose(&mut self, path: &Path) {
         if self.own.contains_key(&self.name(path)) {

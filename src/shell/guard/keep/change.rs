@@ -15,7 +15,10 @@ impl Keeping {
             PathChange::Write(path, makes) => self.write(path, *makes),
             PathChange::Lose(path) if self.places.holds_proof(path) => self.refuse(path),
             PathChange::Lose(path) => self.lose(path),
-            PathChange::LoseFolder(path) => self.lose_folder(path),
+            PathChange::LoseFolder(path) => {
+                self.note_attributes(path)?;
+                self.lose_folder(path)
+            }
             PathChange::Make(path, made) => self.make(path, *made == Made::Folder),
             PathChange::MakeUnnamed(path) => self.make_unnamed(path),
             PathChange::Rename(_, new, flags) if has(*flags, libc::RENAME_NOREPLACE) && meta_at(new).is_ok() => Ok(()),

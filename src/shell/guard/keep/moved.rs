@@ -38,8 +38,8 @@ impl Keeping {
         self.replace(old, new, &meta, exchange)?;
         self.set_loose(&[old, new], is_folder);
         // What goes into one that can be rebuilt is not undone there, though it comes back where it was.
-        if let PathClass::Derived(folder) = self.places.of(new, meta.is_dir())
-            && !matches!(self.places.of(old, meta.is_dir()), PathClass::Derived(_))
+        if let PathClass::Derived(folder) = self.class(new, meta.is_dir())
+            && !matches!(self.class(old, meta.is_dir()), PathClass::Derived(_))
         {
             self.count_derived(folder);
         }
@@ -65,7 +65,7 @@ impl Keeping {
 
     /// Notes that nothing of this kind was at a path.
     fn was_absent(&mut self, path: &Path, folder: bool) -> Verdict {
-        match self.places.of(path, folder) {
+        match self.class(path, folder) {
             PathClass::Kept => self.note(path, StagedKind::Absent, 0, folder),
             _ => Ok(()),
         }
@@ -74,14 +74,14 @@ impl Keeping {
     /// Answers for a file that is about to have the name `new` too: whoever writes there writes to `old`.
     pub fn second_name(&mut self, old: &Path, new: &Path) -> Verdict {
         self.keep_private(old, new)?;
-        match self.places.of(old, false) {
+        match self.class(old, false) {
             PathClass::Refused => return self.refuse(old),
             // A write by the new name changes the old file, so the command must be allowed to change that.
             PathClass::Outside => self.outside(old, meta_at(old).ok().as_ref())?,
             _ => {}
         }
         self.make(new, false)?;
-        if matches!(self.places.of(old, false), PathClass::Excluded(_)) && !self.made.contains(old) {
+        if matches!(self.class(old, false), PathClass::Excluded(_)) && !self.made.contains(old) {
             // What it is written into was there before.
             self.made.remove(new);
         }

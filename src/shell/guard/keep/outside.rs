@@ -37,7 +37,7 @@ impl Keeping {
     /// Answers for something whose times are about to be set. No version holds them; what is not the command's stays as
     /// it is.
     pub fn set_times(&mut self, path: &Path) -> Verdict {
-        match self.places.of(path, false) {
+        match self.class(path, false) {
             PathClass::Refused => self.refuse(path),
             PathClass::Outside => match meta_of(path) {
                 Some(meta) => self.outside(path, Some(&meta)),
@@ -53,12 +53,12 @@ impl Keeping {
 
     /// Answers for a file that is about to be locked: nebula waits for the locks of its own.
     pub fn lock_file(&mut self, path: &Path) -> Verdict {
-        if self.places.of(path, false) == PathClass::Refused { self.refuse(path) } else { Ok(()) }
+        if self.class(path, false) == PathClass::Refused { self.refuse(path) } else { Ok(()) }
     }
 
     /// Answers for a file without a name that is about to be made in a folder.
     pub fn make_unnamed(&mut self, folder: &Path) -> Verdict {
-        if self.places.of(folder, true) == PathClass::Refused { self.refuse(folder) } else { Ok(()) }
+        if self.class(folder, true) == PathClass::Refused { self.refuse(folder) } else { Ok(()) }
     }
 
     /// Returns when the session began, in nanoseconds since 1970; none: nothing is refused for its age.

@@ -1,4 +1,4 @@
-//! Owners and groups, which no version holds: what an undo does not bring back of them is named.
+//! Owners, groups and attributes, which no version holds: what an undo does not bring back of them is named.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -8,6 +8,7 @@ use rustix::process::{getegid, geteuid, getgroups};
 
 use super::super::reach::meta_at;
 use super::{Keeping, Verdict};
+use crate::disk::attributes_at;
 use crate::shell::places::PathClass;
 
 /// The bit with which what is made in a folder gets the folder's group.
@@ -22,10 +23,20 @@ impl Keeping {
         if !changes || !is_own() || self.is_new(&self.name(path)) {
             return Ok(());
         }
-        match self.places.of(path, meta.is_dir()) {
+        match self.class(path, meta.is_dir()) {
             PathClass::Kept => self.unarchived(path, "its group: an undo does not bring it back"),
             _ => Ok(()),
         }
+    }
+
+    /// Names a file or an empty folder that goes with an access list, attributes or capabilities, which no version holds.
+    pub(super) fn note_attributes(&mut self, path: &Path) -> Verdict {
+        let has = attributes_at(path).join(", ");
+        let is_kept = || self.class(path, false) == PathClass::Kept && !self.is_new(&self.name(path));
+        if has.is_empty() || !is_kept() {
+            return Ok(());
+        }
+        self.unarchived(path, &format!("its {has}: an undo brings it back without"))
     }
 
     /// Names a kept file that goes, where what an undo makes in its place is of another user or group.

@@ -18,7 +18,7 @@ impl Keeping {
             Err(error) if is_nothing(&error) => Ok(None),
             Err(error) => {
                 let is_long = path.as_os_str().len() >= LONGEST;
-                if is_long && self.places.of(path, false) == PathClass::Kept {
+                if is_long && self.class(path, false) == PathClass::Kept {
                     self.unarchived(path, &format!("its path is too long: {CALL_REFUSED}"))?;
                 }
                 Err(number(&error))

@@ -19,7 +19,7 @@ use crate::messages::{agent as say, card as words};
 use crate::proposal::Consent;
 use crate::protocol::{Call, CallState, CommandBegan, CommandEvent, EventBody, Level};
 use crate::shell::class::Class;
-use crate::shell::{CommandRequest, Grant, HoldSettings, ShellCommand};
+use crate::shell::{CommandRequest, Exit, Grant, HoldSettings, ShellCommand};
 use crate::tools::{CommandCall, RUN_COMMAND};
 
 /// The person's own commands run until they end or are stopped.
@@ -142,7 +142,8 @@ async fn say_refused(context: &SessionContext, command: &ShellCommand) {
         let lift = beyond.filter(|_| n == 0).unwrap_or_default();
         context.events.notice(Level::Info, localized(&line), lift).await;
     }
-    if let Some(line) = summary.connection_words() {
+    let has_failed = command.exit() != Some(Exit::Code(0));
+    if let Some(line) = summary.connection_words(has_failed) {
         let lift = if command.grant == Some(Grant::Online) { "" } else { words::lifted_by_network() };
         context.events.notice(Level::Info, localized(&line), lift).await;
     }

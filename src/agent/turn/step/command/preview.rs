@@ -19,7 +19,9 @@ use crate::archive::staging::CommandInfo;
 use crate::execute::command::cause;
 use crate::messages::card as words;
 use crate::proposal::{FileChange, HunkKind, Proposal};
-use crate::protocol::{CallState, ChangedPath, CommandBegan, CommandEnd, CommandEvent, EventBody, Level, Outcome};
+use crate::protocol::{
+    CallState, ChangedPath, CommandBegan, CommandEnd, CommandEvent, EventBody, Level, Outcome, PREVIEW,
+};
 use crate::shell::{
     CommandReport, CommandRequest, Exit, Keeper, SealResult, ShellCommand, StartError, View, ViewChanges, files_of_view,
 };
@@ -66,7 +68,7 @@ pub async fn finish(
     let stopped = follow(&context.events, item, (&command, &holds), limit, &halt).await;
     let mut report = CommandReport::new(&command, stopped, &SealResult::default(), None);
     if purpose == Purpose::ThrowAway {
-        report.summary = format!("preview, {}", report.summary);
+        report.summary = format!("{PREVIEW}{}", report.summary);
     }
     let output = command.running.output().for_model(&command.id);
     let ok = stopped.is_none() && command.exit().is_none_or(|exit| exit == Exit::Code(0));
