@@ -410,3 +410,14 @@ fn the_guide_names_every_key_and_those_of_an_untrusted_folder() {
     open.sort_unstable();
     assert_eq!(listed, open);
 }
+
+#[test]
+fn a_limit_that_cannot_be_read_any_more_stays() {
+    let world = World::new().user(json!({"budget": 2, "budgetTokens": 900}));
+    let config = world.load();
+    let limits = || (config.reload().budget, config.reload().budget_tokens);
+    let world = world.user(json!({"budget": "ten", "budgetTokens": "x"}));
+    assert_eq!(limits(), (Some(2.0), Some(900)));
+    let _world = world.user(json!({"maxSteps": 3}));
+    assert_eq!(limits(), (None, None), "one that is taken out goes");
+}

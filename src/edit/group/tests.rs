@@ -1020,6 +1020,9 @@ fn a_replacement_that_leaves_lines_out_is_no_certain_one() {
         for edit in [block("a.py", py.trim_end(), new), replace("a.py", py.trim_end(), new)] {
             assert_eq!(found(edit, "a.py", py), Ok(Rung::Inexact), "{new}");
         }
+        let body: Vec<String> =
+            py.lines().map(|line| format!("-{line}")).chain(new.lines().map(|line| format!("+{line}"))).collect();
+        assert_eq!(found(diff("a.py", None, &body.join("\n")), "a.py", py), Ok(Rung::Inexact), "{new}");
     }
 }
 
@@ -1098,6 +1101,7 @@ fn look_alikes_of_the_search_text_do_not_come_into_the_file() {
         assert_eq!(after(path, old, search, new), wanted, "{new}");
     }
     assert_eq!(after("a.md", "Say \"x\".\nb\n", "Say \"x\".", "Say “x”."), "Say “x”.\nb\n");
+    assert_eq!(after("a.md", "- Say \"x\".\nb\n", "– Say “x”.", "- Say “x”."), "- Say “x”.\nb\n");
 }
 
 #[test]

@@ -121,6 +121,8 @@ mod tests {
         assert!(!lost_indentation(&flat(PY), PY, "a.txt"));
         assert!(!lost_indentation(PY, PY, "a.py"));
         assert!(!lost_indentation("x = 1\n", PY, "a.py"));
+        assert!(!lost_indentation("if x:\ny = 1\n", PY, "a.py"), "no line is the file's");
+        assert!(!lost_indentation(&PY.replace("    return 1", "return 1"), PY, "a.py"), "the others have theirs");
         assert!(!lost_indentation("ports:\n- 1\n", "ports:\n  - 1\n", "a.yml"));
     }
 }

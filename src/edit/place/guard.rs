@@ -566,7 +566,10 @@ mod tests {
         ] {
             assert_eq!(done(text, text, new), Some(of), "{new}");
         }
-        // All of it stays, other names come, one function or a part of the lines goes, or little is replaced.
+        // All of it stays, other names come, one function or a part of the lines goes, little is replaced or there, a function
+        // becomes shorter, or one side of a conflict is chosen.
+        let long = "def a(x):\n    y = x\n    x = y\n    print(x)\n    return x\n";
+        let conflict = "<<<<<<< HEAD\na: 1\nb: 2\n=======\na: 1\nc: 2\n>>>>>>> other\n";
         let (one, b) = ("def a(x):\n    y = x\n    return y\n", "def b():\n    return 2\n");
         for (text, old, new) in [
             (python, python, python.replace("1", "11")),
@@ -577,6 +580,10 @@ mod tests {
             (one, one, "def add(x):\n    return x + 1\n".to_string()),
             (yaml, yaml, "x: 1\ny: 2\n".to_string()),
             (yaml, "b: 2\nc: 3\nd: 4\ne: 5\n", String::new()),
+            (yaml, "b: 2\nc: 3\n", "b: 2\n".to_string()),
+            ("a: 1\nb: 2\nc: 3\n", "a: 1\nb: 2\nc: 3\n", "a: 1\n".to_string()),
+            (long, long, "def a(x):\n    return x\n".to_string()),
+            (conflict, conflict, "a: 1\nb: 2\n".to_string()),
         ] {
             assert_eq!(done(text, old, &new), None, "{new}");
         }

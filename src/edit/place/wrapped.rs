@@ -172,6 +172,12 @@ mod tests {
             ("run()\n", "with open('x', 'w') as f:\n    f.write('''a\nb\n''')\n"),
             ("x = 1\ny = 2\n", "text = \"\"\"\nc\n\"\"\"\nx = 1\ny = 2\n"),
             ("# A\n\nThe text.\n", "# A\n\nHere is the text:\n\nMore.\n"),
+            // The text below such a line is of the file, too.
+            ("path: x\ncontent: |\n  a\n  b\n  c\n", "path: x\ncontent: |\n  a\n  b\n  d\n"),
+            ("name: x\nsize: 1\nkind: y\n", "content: |\n  A text.\nname: x\nsize: 1\nkind: z\n"),
+            ("one\ntwo\nthree\n", "Here is the list:\none\ntwo\nfour\n"),
+            ("x = 1\ny = 2\n", "text = \"\"\"\nx = 1\ny = 2\n\"\"\"\nrun(text)\n"),
+            ("x = 1\ny = 2\n", "query = \"\"\"\nx = 1\ny = 2\n\"\"\"\n"),
         ] {
             assert_eq!(
                 unwrapped(new, old, if old.contains(": ") { "a.yml" } else { "a.py" }).as_deref(),

@@ -802,6 +802,7 @@ fn a_file_whose_fence_is_not_closed_ends_where_another_one_begins() {
     let page = "<html>\n<body>\n  <h1>Shop</h1>\n  <p>Hi</p>\n</body>\n</html>\n";
     let style = "h1 {\n  color: navy;\n}\n";
     let files = [("i.html", page), ("s.css", style)];
+    let known = files.map(|(path, text)| KnownFile { path: path.into(), text: text.into() });
     let (new_page, new_style) = (page.replace("<h1>", "<h1 class=\"t\">"), style.replace("h1 {", "h1.t {"));
     let wanted = [("i.html".to_string(), new_page.clone(), true), ("s.css".to_string(), new_style.clone(), true)];
     for head in ["i.html\n```html\n", "```html i.html\n", "```html\n", "Updated `i.html`:\n\n```html\n"] {
@@ -812,15 +813,13 @@ fn a_file_whose_fence_is_not_closed_ends_where_another_one_begins() {
                 *content = content.replace("/* s.css */\n", "");
             }
             assert_eq!(edits, wanted, "{text}");
+            let whole = |size| {
+                let (pieces, _) = pieces(&text, size, Some(Format::WHOLE), &known, End::Ordinary);
+                pieces.into_iter().filter(|piece| matches!(piece, Piece::EditDone { .. })).collect::<Vec<_>>()
+            };
+            assert_eq!(whole(1), whole(usize::MAX), "{text}");
         }
     }
-    let known = files.map(|(path, text)| KnownFile { path: path.into(), text: text.into() });
-    let text = format!("i.html\n```html\n{new_page}\ns.css\n```css\n{new_style}```\n");
-    let whole = |size| {
-        let (pieces, _) = pieces(&text, size, Some(Format::WHOLE), &known, End::Ordinary);
-        pieces.into_iter().filter(|piece| matches!(piece, Piece::EditDone { .. })).collect::<Vec<_>>()
-    };
-    assert_eq!(whole(1), whole(usize::MAX));
     let new = edits_beside(
         &files[..1],
         &format!("i.html\n```html\n{new_page}\nnew.css\n```css\nx {{}}\n```\n"),
@@ -848,7 +847,7 @@ fn a_fence_that_a_file_holds_itself_does_not_end_it() {
 
 #[test]
 fn a_block_without_a_path_behind_another_one_is_of_the_file_that_has_its_lines() {
-    let known = [("t.py", "a = 1\nb = 2\n"), ("m.py", "x = 5\ny = 6\n")];
+    let known = [("t.py", "a = 1\nb = 2\n"), ("m.py", "x = 5\ny = 6\n"), ("n.py", "x = 5\nz = 7\n")];
     let known = known.map(|(path, text)| KnownFile { path: path.into(), text: text.into() });
     let block = |old: &str, new: &str| format!("<<<<<<< SEARCH\n{old}\n=======\n{new}\n>>>>>>> REPLACE\n");
     let paths = |text: &str| {
@@ -863,6 +862,8 @@ fn a_block_without_a_path_behind_another_one_is_of_the_file_that_has_its_lines()
     assert_eq!(paths(&format!("{first}\nt.py\n{second}")), ["t.py", "t.py"], "a path above it is its own");
     assert_eq!(paths(&format!("{first}\n{}", block("b = 2", "b = 22"))), ["t.py", "t.py"]);
     assert_eq!(paths(&format!("{first}\n{}", block("z = 2", "z = 22"))), ["t.py", "t.py"], "no file has it");
+    assert_eq!(paths(&format!("{first}\n{}", block("x = 5", "x = 55"))), ["t.py", "t.py"], "two files have it");
+    assert_eq!(paths(&format!("{first}\nIn `t.py` there is more:\n\n{second}")), ["t.py", "t.py"], "a line names it");
 }
 
 #[test]

@@ -302,6 +302,9 @@ mod tests {
             "sudo cat > /etc/hosts <<EOF\nx\nEOF\n",
             "In calc.py, `RATE = 0.2` is compared to `x`.",
             "It calls f(\"calc.py\", \"a\").",
+            "calc.py\n<<<<<<< HEAD\nmine\n=======\ntheirs\n>>>>>>> other\n",
+            "calc.py\n- RATE = 0.2\n",
+            "In your shell, change `RATE = 1` to `RATE = 2`.",
         ] {
             assert_eq!(unfenced(text, Some(Format::WHOLE), &in_play()), [], "{text}");
             assert!(!parts::holds_part(text, false, &in_play()), "{text}");
@@ -319,6 +322,9 @@ mod tests {
             "```bash\ncat >> calc.py <<'EOF'\nX = 1\nEOF\n```\n",
         ] {
             assert!(parts::holds_part(text, false, &in_play()), "{text}");
+            let calls = crate::tools::ToolSet::builtin().calls();
+            let named = crate::edit::stream::unread(text, (Format::TOOLS, false), in_play(), calls);
+            assert_eq!(named.map(|unread| unread.why), Some(crate::edit::stream::Unread::NoForm), "{text}");
         }
         let marked = "calc.py\n<<<<<<< HEAD\n    return 1\n=======\n    return 11\n>>>>>>> x\n";
         assert!(parts::holds_part(marked, true, &in_play()));

@@ -370,6 +370,7 @@ mod tests {
             (stub, stub.replace("return n", "return n + 1")),
             (stub, stub.replace("\n\n\ndef", "\n    def two(self): ...\n\n\ndef")),
             (PY, format!("@overload\ndef g(n: int) -> int: ...\n{PY}")),
+            (PY, format!("@overload\ndef g(n): ...\n{PY}")),
             (PY, PY.replace("def g(n):", "def g(n):  # unchanged")),
             (spread, spread.replace("  x: 1,\n  y: 2,\n", "  ...defaults,\n")),
             (spread, spread.replace("{\n  x: 1,\n  y: 2,\n}", "{ ...defaults }")),
@@ -383,5 +384,8 @@ mod tests {
         }
         let new = PY.replace(G, "@abstractmethod\ndef g(n): ...\n");
         assert_eq!(left_out(PY, &new), Some(LeftOut::Perhaps("def g(n): ...")));
+        // For one line they may be the new body.
+        let new = PY.replace("def f(n):\n    return USERS[n]\n", "def f(n): ...\n");
+        assert_eq!(left_out(PY, &new), Some(LeftOut::Perhaps("def f(n): ...")));
     }
 }
