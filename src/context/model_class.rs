@@ -9,9 +9,56 @@ const SMALL_WINDOW: u64 = 32_768;
 /// Beginnings of the names of models that call tools reliably; a recording is what it is.
 const KNOWN: [&str; 10] = ["recording", "gpt-", "chatgpt-", "codex-", "o1", "o3", "o4", "claude", "gemini-", "grok-"];
 
-/// Returns whether a model is a small one by its name: `qwen2.5-coder:1.5b`, `gemma-3-4b-it`.
+/// Families of models that have at most that many parameters where their name states no size: what Ollama runs by it.
+const SMALL_FAMILIES: [&str; 34] = [
+    "codegemma",
+    "codellama",
+    "codeqwen",
+    "deepseek-coder",
+    "deepseek-r1",
+    "dolphin3",
+    "falcon3",
+    "gemma",
+    "gemma2",
+    "gemma3",
+    "gemma3n",
+    "granite-code",
+    "granite3.1-dense",
+    "granite3.2",
+    "granite3.3",
+    "llama2",
+    "llama3",
+    "llama3.1",
+    "llama3.2",
+    "mistral",
+    "opencoder",
+    "phi3",
+    "phi3.5",
+    "phi4-mini",
+    "qwen",
+    "qwen2",
+    "qwen2.5",
+    "qwen2.5-coder",
+    "qwen3",
+    "smollm",
+    "smollm2",
+    "starcoder2",
+    "tinyllama",
+    "yi-coder",
+];
+/// Tags of their larger models.
+const LARGE_TAGS: [&str; 2] = ["medium", "large"];
+
+/// Returns whether a model is a small one by its name: `qwen2.5-coder:1.5b`, `gemma-3-4b-it`, `llama3.2`.
 pub fn is_small(model: &str) -> bool {
-    billions(model).is_some_and(|size| size <= TEXT_UP_TO)
+    billions(model).map_or_else(|| is_of_small_family(model), |size| size <= TEXT_UP_TO)
+}
+
+fn is_of_small_family(model: &str) -> bool {
+    // Under the name of a maker or a router it is that one's largest.
+    let name = model.strip_prefix("ollama/").unwrap_or(model).to_ascii_lowercase();
+    let (family, tag) = name.split_once(':').unwrap_or((&name, ""));
+    SMALL_FAMILIES.contains(&family) && !LARGE_TAGS.iter().any(|large| tag.starts_with(large))
 }
 
 /// Returns whether a context window of this many tokens is small.
@@ -33,7 +80,7 @@ pub fn thinks_by_name(model: &str) -> bool {
 }
 
 /// Billions of parameters as a name states them: the largest number before a `b`, or thousandths before an `m`; `8x7b`
-/// is 56.
+/// is 56. Those of `e4b` are the ones in use at a time.
 fn billions(model: &str) -> Option<f64> {
     let name = model.rsplit('/').next().unwrap_or(model).to_ascii_lowercase();
     let name = name.strip_suffix(".gguf").unwrap_or(&name);
@@ -48,6 +95,7 @@ fn size(word: &str) -> Option<f64> {
         "m" => 0.001,
         _ => return None,
     };
+    let number = number.strip_prefix('e').unwrap_or(number);
     let product = number.split('x').map(|factor| factor.parse::<f64>().ok());
     product.product::<Option<f64>>().filter(|size| *size > 0.0).map(|size| size * unit)
 }
@@ -65,6 +113,8 @@ mod tests {
             ("mixtral-8x7b", Some(56.0)),
             ("/mnt/900b/qwen2.5-coder-1.5b.gguf", Some(1.5)),
             ("qwen3-30b-a3b", Some(30.0)),
+            ("gemma3n:e4b", Some(4.0)),
+            ("gemma-4-E4B-it", Some(4.0)),
             ("gpt-4.1-nano", None),
             ("deepseek-coder", None),
             ("b", None),
@@ -72,6 +122,26 @@ mod tests {
             assert_eq!(billions(name), billions_of, "{name}");
         }
         assert!(is_small("gemma-3-4b-it") && !is_small("qwen3-coder:30b") && !is_small("gpt-4.1-mini"));
+    }
+
+    #[test]
+    fn families_without_a_size_in_their_name_are_known_by_it() {
+        for name in ["llama3.2", "llama3.2:latest", "ollama/mistral", "phi3:mini", "gemma3n", "deepseek-coder:instruct"]
+        {
+            assert!(is_small(name), "{name}");
+        }
+        for name in [
+            "phi3:medium",
+            "mistral-small-latest",
+            "mistral-large",
+            "deepseek-chat",
+            "llama3.1:70b",
+            "phi4",
+            "x",
+            "deepseek/deepseek-r1",
+        ] {
+            assert!(!is_small(name), "{name}");
+        }
     }
 
     #[test]

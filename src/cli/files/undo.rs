@@ -31,6 +31,9 @@ impl ArchiveCommands<'_> {
         } else if let Some(to) = &args.to {
             self.since_message(to)?
         } else {
+            if args.words.is_empty() {
+                self.tell_newest_command()?;
+            }
             self.of_words(&args.words)?
         };
         self.restore(&wanted, &args.ask)

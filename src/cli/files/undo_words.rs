@@ -8,6 +8,9 @@ use super::ArchiveCommands;
 use crate::archive;
 use crate::past::PastError;
 use crate::restore_plan::RestoreScope;
+use crate::shell::output::record::{self, CommandRecord};
+use crate::text::clean::clean_line;
+use crate::text::sentence::first_words;
 
 /// The shortest beginning of a changeset's id that is taken for one, in characters: a shorter word names a file.
 const SHORTEST_ID: usize = 8;
@@ -35,6 +38,25 @@ impl ArchiveCommands<'_> {
         let mut seen = BTreeSet::new();
         files.retain(|path| seen.insert(path.clone()));
         Ok(RestoreScope::Undo { count, files })
+    }
+
+    /// Says where the newest command archived nothing: the newest change is older than that.
+    pub(super) fn tell_newest_command(&mut self) -> Result<()> {
+        let newest = self.archive.list()?.first().map(|id| id.at());
+        let commands = self.commands.iter().flat_map(|logs| record::list(logs, self.workspace.root()));
+        let is_kept = |command: &CommandRecord| ["guard", "scan"].contains(&command.keeper.as_str());
+        let command = commands.map(|(command, _)| command).find(is_kept);
+        let command = command.filter(|command| command.changeset.is_none());
+        match command.zip(newest).filter(|(command, newest)| command.started > *newest) {
+            Some((command, _)) => {
+                let text = first_words(&command.command, 60);
+                self.complain(&format!(
+                    "the newest command ({}) archived nothing: this is about the change before it",
+                    clean_line(&text)
+                ))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Returns the changeset that a word begins the id of, where no file is called so.

@@ -521,3 +521,44 @@ async fn a_folder_that_came_back_is_undone_as_a_whole() {
         live.close().await;
     }
 }
+
+/// As `python3 -m venv` makes them, where git ignores caches.
+#[test]
+fn a_folder_that_a_command_made_goes_with_the_caches_in_it() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    sh(&tree, "git init -q; printf '__pycache__/\\n.venv/\\n' > .gitignore; mkdir lib");
+    let before = tree.snapshot();
+    let text = "mkdir -p .venv/lib/pip/__pycache__ .venv/bin lib/__pycache__; for f in .venv/lib/pip/m.py \
+                .venv/lib/pip/__pycache__/m.pyc .venv/bin/python lib/__pycache__/a.pyc; do echo x > $f; done; \
+                echo home > .venv/pyvenv.cfg";
+    let ran = run(&tree, &[], text);
+    // What lies beside older files is what it was: derived.
+    let said = both(&ran);
+    assert!(said.contains("derived: lib/__pycache__/ (1 change") && !said.contains("derived: .venv"), "{said}");
+    let undone = both(&tree.nebula(&["undo", "--yes"]));
+    sh(&tree, "rm -r lib/__pycache__");
+    assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new(), "{undone}");
+    let redone = both(&tree.nebula(&["redo", "--yes"]));
+    assert!(tree.root().join(".venv/lib/pip/__pycache__/m.pyc").is_file(), "{redone}");
+}
+
+#[test]
+fn an_undo_tells_where_the_newest_command_archived_nothing() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    sh(&tree, "git init -q; echo '__pycache__/' > .gitignore; mkdir __pycache__; echo x > __pycache__/a");
+    run(&tree, &[], "echo changed > README.md");
+    let says = "the newest command (rm -r __pycache__) archived nothing: this is about the change before it";
+    let first = both(&tree.nebula(&["undo", "--dry-run"]));
+    assert!(!first.contains("archived nothing"), "{first}");
+    run(&tree, &[], "rm -r __pycache__");
+    let second = both(&tree.nebula(&["undo", "--yes"]));
+    assert!(second.contains(says), "{second}");
+    let third = both(&tree.nebula(&["undo", "--dry-run"]));
+    assert!(!third.contains("archived nothing"), "{third}");
+}
