@@ -172,8 +172,8 @@ messages! {
     no_summary_given: "the model gave no summary", "モデルは要約を返しませんでした";
     doctor_says: "nebula doctor says more.", "詳しくはnebula doctorで確認できます。";
     done_kept: "What was done so far is kept.", "ここまでの作業は残っています。";
-    same_call(name): "the same call of {name} three times in a row; nebula stopped to ask", "{name}の同じ呼び出しが3回続いたため、確認のため停止しました";
-    same_edit(format): "the same edit ({format}) three times in a row; nebula stopped to ask", "同じ編集（{format}）が3回続いたため、確認のため停止しました";
+    same_call(name): "the same call of {name} again and again; nebula stopped to ask", "{name}の同じ呼び出しが繰り返されたため、確認のため停止しました";
+    same_edit(format): "the same edit ({format}) again and again; nebula stopped to ask", "同じ編集（{format}）が繰り返されたため、確認のため停止しました";
     same_done: "the model asked for a change again that is made already; the turn ends here", "モデルが適用済みの変更を再び要求したため、ターンを終了しました";
     ask_for_rest: "The change stands. Ask for what is left, if anything.", "変更は適用されています。残りがあれば、続けて依頼してください。";
     nothing_lost: "Nothing is lost.", "失われたものはありません。";

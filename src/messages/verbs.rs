@@ -50,6 +50,8 @@ verbs! {
     stopping: "stopping", "停止中";
 }
 
+/// The English word for a command that ran in a view and was thrown away.
+pub const PREVIEWED: &str = "previewed";
 /// The English words for writing a whole file, as the agent gives them.
 pub const WRITING: &str = "writing";
 

@@ -28,6 +28,7 @@ mod request;
 mod transport;
 mod usage;
 mod wire;
+mod wire_name;
 
 pub use answer::Answer;
 pub use connect::{connect, is_local};
@@ -39,8 +40,9 @@ pub use local::{
     LocalServer, PORTS, begin_with, choose, find, find_on, lacks_models, may_write, runs_on_demand, without_model,
     writers,
 };
-pub use message::{Blob, Body, Message, Origin, Part, PartKind, Role, Runs, Span, ToolCall, ToolResult, Wire};
+pub use message::{Blob, Body, Message, Origin, Part, PartKind, Role, Runs, Span, ToolCall, ToolResult};
 pub use models::Capabilities;
 pub use replay::{Recorder, Recording, Replay};
 pub use request::{Request, SkipBackoff, ToolSpec};
 pub use usage::Usage;
+pub use wire_name::Wire;

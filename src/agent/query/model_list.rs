@@ -38,9 +38,10 @@ pub async fn models(services: &Services, connected: Option<Arc<dyn Provider>>, p
     let (own, others) = tokio::join!(own, join_all(others));
     let here = (name.as_str(), connected.as_deref());
     let mut rows: Vec<ModelRow> = own.into_iter().map(|model| row(services, here, "", model)).collect();
-    // A server that does not say still serves the model in use, and configured ones.
+    // A server that does not say still serves the model in use, and configured ones that no other one offers.
+    let is_offered = |name: &str| others.iter().any(|(_, models)| models.iter().any(|model| model.name == name));
     let configured: Vec<String> = services.config.read().models.keys().cloned().collect();
-    for name_of_model in configured.into_iter().chain([present]) {
+    for name_of_model in configured.into_iter().filter(|name| !is_offered(name)).chain([present]) {
         if !name_of_model.is_empty() && rows.iter().all(|row| row.name != name_of_model) {
             rows.push(row(services, here, "", Model { name: name_of_model, facts: Facts::default() }));
         }

@@ -218,7 +218,7 @@ async fn act(
         if let Some((key, path)) = act.repetition_key(&work.session.tools).filter(|_| !halted) {
             let is_done = path.is_some() && repeats.is_done(&key, &work.session.files);
             // Twice in one answer an edit is made once.
-            if !written.iter().any(|edit| edit.key == key) && repeats.thrice(&key) {
+            if !written.iter().any(|edit| edit.key == key) && repeats.comes_again(&key) {
                 asked_again = Some(AskedAgain::of(&act, &key, is_done || repeats.was_made(&key)));
             }
             if let Some(path) = path {
@@ -262,7 +262,7 @@ async fn act(
     }
 }
 
-/// A call or edit that was asked for three times in a row.
+/// A call or edit that was asked for again and again.
 enum AskedAgain {
     /// Its effect stands since the first time.
     Done,

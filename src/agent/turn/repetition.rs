@@ -16,6 +16,8 @@ use crate::tools::ContentHash;
 pub struct Repeats {
     last: Option<RepetitionKey>,
     times: u32,
+    /// The number of times that each came since a file was changed last.
+    all: HashMap<RepetitionKey, u32>,
     /// Edits that were written, with the file as it was then.
     written: HashMap<RepetitionKey, (String, ContentHash)>,
     /// Calls and edits that came again when their effect stood.
@@ -48,6 +50,12 @@ pub enum Repeated {
     Unchanged(String),
 }
 
+/// The number of times in a row, and of all since the last change, of which the last ends the turn.
+const IN_A_ROW: u32 = 3;
+const IN_ALL: u32 = 6;
+/// The tools that run commands or tell of them.
+const OF_COMMANDS: [&str; 3] = ["runCommand", "commandOutput", "stopCommand"];
+
 /// The key that equal calls or edits share: the tool or format, and all arguments.
 pub type RepetitionKey = (String, String);
 
@@ -61,11 +69,17 @@ impl Repeats {
         Repeats { in_vain, ..Repeats::default() }
     }
 
-    /// Returns whether this is the third time in a row.
-    pub fn thrice(&mut self, key: &RepetitionKey) -> bool {
+    /// Returns whether this is the third time in a row, or has come too often with others in between and no change.
+    pub fn comes_again(&mut self, key: &RepetitionKey) -> bool {
         self.times = if self.last.as_ref() == Some(key) { self.times + 1 } else { 1 };
         self.last = Some(key.clone());
-        self.times == 3
+        // A command may answer otherwise each time.
+        if OF_COMMANDS.contains(&key.0.as_str()) {
+            return self.times == IN_A_ROW;
+        }
+        let all = self.all.entry(key.clone()).or_default();
+        *all += 1;
+        self.times == IN_A_ROW || *all == IN_ALL
     }
 
     /// Returns whether the same edit was written in this turn, and its file is still as it was then.
@@ -92,8 +106,9 @@ impl Repeats {
         }
         let left_again = self.note_unchanged(unchanged, notes.changed).map(Repeated::Unchanged);
         if notes.changed {
-            // What was changed may be what the command needed.
+            // What was changed may be what the command needed, and what is read anew.
             self.blocked.clear();
+            self.all.clear();
         }
         let blocked = first_repeated(&mut self.blocked, notes.blocked);
         first_repeated(&mut self.refused, notes.refusals).or(blocked).map(Repeated::Refusal).or(left_again)
@@ -134,6 +149,27 @@ fn first_repeated(known: &mut HashSet<String>, refusals: Vec<RefusedCall>) -> Op
 mod tests {
     use super::*;
     use crate::agent::turn::effect::RefusalKind;
+
+    #[test]
+    fn calls_that_take_turns_end_and_a_change_begins_them_anew() {
+        let key = |tool: &str, path: &str| (tool.to_string(), path.to_string());
+        let ends_at = |first: &str, changes_at: usize| {
+            let (mut repeats, files) = (Repeats::default(), SessionFiles::default());
+            (1..=24).find(|n| {
+                if *n == changes_at {
+                    let mut notes = StepNotes::default();
+                    notes.changed = true;
+                    repeats.note(notes, Vec::new(), &files);
+                }
+                repeats.comes_again(&if n % 2 == 1 { key(first, "a") } else { key("readFile", "b") })
+            })
+        };
+        assert_eq!((ends_at("readFile", 0), ends_at("readFile", 9)), (Some(11), Some(19)));
+        assert_eq!(ends_at("runCommand", 0), Some(12), "the other one of the two");
+        let mut repeats = Repeats::default();
+        let in_a_row = (1..=9).find(|_| repeats.comes_again(&key("commandOutput", "c1")));
+        assert_eq!(in_a_row, Some(3));
+    }
 
     #[test]
     fn a_refusal_is_repeated_once_the_model_read_it() {

@@ -101,8 +101,7 @@ impl Server {
                 never(ErrorKind::NoTools, say::takes_no_tools(&model, &host, &code), quoted)
             }
             401 => (self.key_refused(code, quoted), Again::Never),
-            400 if body.is_about_key() => (self.key_refused(code, quoted), Again::Never),
-            403 if body.is_about_key() => (self.key_refused(code, quoted), Again::Never),
+            400 | 403 if body.is_about_key() => (self.key_refused(code, quoted), Again::Never),
             403 if self.key_source().is_none() && !self.has_own_key() => {
                 let hint = if self.authorizes() { say::no_right_hint(&quoted) } else { say::no_access_hint(&quoted) };
                 never(ErrorKind::Permission, say::no_access(&host, &code), &hint)
@@ -111,18 +110,14 @@ impl Server {
                 never(ErrorKind::Permission, say::no_right(&host, &code, &self.lets_in()), &say::no_right_hint(&quoted))
             }
             404 | 400 | 422 if body.is_about_model(model) => {
-                let hint = with_words(say::choose_other(), body, quoted);
-                never(ErrorKind::NoModel, say::no_such_model(&model, &host, &code), &hint)
+                self.not_there(ErrorKind::NoModel, say::no_such_model(&model, &host, &code), body, quoted)
             }
             404 if body.is_about_routes() => {
-                let hint = with_words(say::choose_other(), body, quoted);
-                never(ErrorKind::NoModel, say::no_route(&host, &model, &code), &hint)
+                self.not_there(ErrorKind::NoModel, say::no_route(&host, &model, &code), body, quoted)
             }
-            404 | 405 if !body.is_about_files() => never(
-                ErrorKind::NotFound,
-                say::nothing_at(&plain(url), &code),
-                &with_words(&say::check_wire(&self.wire().words()), body, quoted),
-            ),
+            404 | 405 if !body.is_about_files() => {
+                self.not_there(ErrorKind::NotFound, say::nothing_at(&plain(url), &code), body, quoted)
+            }
             300..=399 => {
                 let to = with.location.clone().unwrap_or_else(|| say::another_address().into());
                 let message = say::redirects(&host, &to, &code);
@@ -130,10 +125,7 @@ impl Server {
             }
             413 | 429 if code == 413 || body.is_too_large() => (Self::too_long(model, quoted), Again::Never),
             400 | 422 if body.is_about_length() => (Self::too_long(model, quoted), Again::Never),
-            429 => {
-                let hint = say::ask_later();
-                (Error::new(ErrorKind::RateLimited, say::rate_limited(&host), hint), Again::Later)
-            }
+            429 => (Error::new(ErrorKind::RateLimited, say::rate_limited(&host), say::ask_later()), Again::Later),
             500 | 502..=504 | 529 if !body.is_final(code) => {
                 let message = say::overloaded(&host, &code);
                 (Error::new(ErrorKind::Server, message, quoted), Again::Later)
@@ -148,6 +140,15 @@ impl Server {
                 &format!("{quoted}{} nebula doctor --last shows the request without its contents.", stop(quoted)),
             ),
         }
+    }
+
+    /// Returns the error for a model or an address that is none, with what the server says of it.
+    fn not_there(&self, kind: ErrorKind, message: String, body: &ErrorBody, quoted: &str) -> (Error, Again) {
+        let hint = match kind {
+            ErrorKind::NoModel => say::choose_other().to_string(),
+            _ => say::check_wire(&self.wire().words()),
+        };
+        (Error::new(kind, message, with_words(&hint, body, quoted)), Again::Never)
     }
 
     fn too_long(model: &str, quoted: &str) -> Error {

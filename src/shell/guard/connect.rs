@@ -48,7 +48,7 @@ pub struct ConnectionPolicy {
 struct Refused {
     count: u64,
     first: Option<String>,
-    /// Those among them that would have looked up a name.
+    /// The number of those among them that would have looked up a name.
     lookups: u64,
     /// The connections to abstract sockets, which no grant opens, and the first of them.
     abstracts: u64,

@@ -1,4 +1,4 @@
-//! What a command changed beyond its archived files, and what was refused to it, in numbers and in words.
+//! The changes of a command beyond its archived files, and what was refused to it, in numbers and in words.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,7 +67,7 @@ pub struct Summary {
     pub connections: u64,
     /// The target of the first of them.
     pub first_connection: Option<String>,
-    /// Those among them that would have looked up a name.
+    /// The number of those among them that would have looked up a name.
     #[serde(default)]
     pub lookups: u64,
     /// Connections to abstract sockets, all of which are refused.

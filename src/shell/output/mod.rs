@@ -215,9 +215,9 @@ pub struct Output {
     /// The unfinished line that it returned.
     handed_begun: String,
     bytes: u64,
-    /// Those of them that are NUL.
+    /// The number of those that are NUL.
     nuls: u64,
-    /// Those of them that are NUL or belong to no character.
+    /// The number of those that are NUL or belong to no character.
     odd: u64,
 }
 

@@ -72,7 +72,7 @@ impl CallSummary {
         let verb = call.verb.clone();
         CallSummary {
             name: call.name.clone(),
-            verb: if call.is_preview() { Verb { done: "previewed".into(), ..verb } } else { verb },
+            verb: if call.is_preview() { Verb { done: verbs::PREVIEWED.into(), ..verb } } else { verb },
             main: call.main.clone(),
             state: call.state,
             summary: call.summary.clone(),
