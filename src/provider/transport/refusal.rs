@@ -112,7 +112,7 @@ impl Server {
             404 | 400 | 422 if body.is_about_model(model) => {
                 self.not_there(ErrorKind::NoModel, say::no_such_model(&model, &host, &code), body, quoted)
             }
-            404 if body.is_about_routes() => {
+            404 if body.is_about_routes() && !body.is_about_files() => {
                 self.not_there(ErrorKind::NoModel, say::no_route(&host, &model, &code), body, quoted)
             }
             404 | 405 if !body.is_about_files() => {
@@ -200,6 +200,10 @@ fn stop(sentence: &str) -> &'static str {
 
 /// Names the models on offer whose names are nearest to the one that is not there.
 pub(in crate::provider) fn suggest(error: &mut Error, model: &str, offered: &[Model]) {
+    if offered.iter().any(|known| known.name == model) {
+        // It is there, and the server has said why it does not answer.
+        return;
+    }
     let names = nearest_few(model, offered.iter().map(|model| model.name.as_str()), NEAREST);
     if !names.is_empty() {
         error.hint = say::nearest(&names.join(", "), &say::choose_other());
@@ -461,6 +465,21 @@ mod tests {
         let detail = json!({"loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"});
         let body = ErrorBody::of(&json!({"object": "error", "message": {"detail": [detail]}, "code": null}));
         assert_eq!(body.message, "stream_options: Extra inputs are not permitted");
+    }
+
+    #[test]
+    fn a_model_that_is_there_is_not_suggested_for_itself() {
+        let offered = ["m", "m2"].map(|name| Model { name: name.into(), ..Model::default() });
+        let hint = |model: &str| {
+            let mut error = Error::new(ErrorKind::NoModel, "no", "as said");
+            suggest(&mut error, model, &offered);
+            error.hint
+        };
+        assert_eq!(hint("m"), "as said");
+        assert!(hint("m1").contains("m, m2"), "{}", hint("m1"));
+        let route =
+            ErrorBody::of(&json!({"error": {"message": "No endpoints found matching your data policy", "code": 404}}));
+        assert!(route.is_about_routes() && !route.is_about_files());
     }
 
     #[test]

@@ -31,7 +31,7 @@ async fn a_made_up_name_of_a_tool_leaves_no_conversation_stuck() {
         ("responses", "gpt-5"),
         ("anthropic", "claude-sonnet-4-5"),
         ("gemini", "gemini-3-pro"),
-        ("ollama", "qwen3"),
+        ("ollama", "qwen3:30b"),
     ] {
         let request = Request { model: model.into(), messages: messages.clone(), ..Request::default() };
         let got: Vec<_> = connected(wire, &server.url()).stream(request).collect().await;

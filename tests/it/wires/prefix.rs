@@ -20,7 +20,7 @@ const FORMATS: [(&str, &str, &str); 5] = [
     ("responses", "gpt-5", "input"),
     ("anthropic", "claude-opus-4-6", "messages"),
     ("gemini", "gemini-3-pro", "contents"),
-    ("ollama", "qwen3", "messages"),
+    ("ollama", "qwen3:30b", "messages"),
 ];
 fn without_marks(value: &mut Value) {
     match value {

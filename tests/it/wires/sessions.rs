@@ -19,7 +19,7 @@ const PROVIDERS: [(&str, &str, &str); 5] = [
     ("r", "responses", "gpt-5"),
     ("a", "anthropic", "claude-opus-4-6"),
     ("g", "gemini", "gemini-3-pro"),
-    ("o", "ollama", "qwen3"),
+    ("o", "ollama", "qwen3:30b"),
 ];
 
 fn world(server: &FakeServer) -> World {

@@ -20,7 +20,7 @@ const MODELS: [(&str, &str); 8] = [
     ("anthropic", "claude-sonnet-4-5"),
     ("gemini", "gemini-3-pro"),
     ("gemini", "gemini-2.5-flash"),
-    ("ollama", "qwen3"),
+    ("ollama", "qwen3:30b"),
 ];
 
 /// A repeatable source of choices.
@@ -147,7 +147,7 @@ async fn a_conversation_continues_over_all_wire_formats() {
 async fn what_a_wire_sealed_goes_back_to_it_and_to_no_other() {
     let server = FakeServer::start().await;
     for (wire, model) in
-        [("responses", "gpt-5"), ("gemini", "gemini-3-pro"), ("anthropic", "claude-opus-4-6"), ("ollama", "qwen3")]
+        [("responses", "gpt-5"), ("gemini", "gemini-3-pro"), ("anthropic", "claude-opus-4-6"), ("ollama", "qwen3:30b")]
     {
         server.plan(Plan { thinks: true, text: "so".into(), calls: 2, ..Plan::default() });
         let provider = connected(wire, &server.url());
