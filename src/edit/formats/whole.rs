@@ -14,7 +14,7 @@ use crate::edit::stream::paths;
 use crate::edit::stream::paths::openers::OpenBlock;
 use crate::edit::stream::pieces::{EditId, EditPart, End};
 use crate::edit::stream::reader::Reader;
-use crate::edit::stream::starts::{self, Fence};
+use crate::edit::stream::starts::{self, Fence, HEAD};
 use crate::edit::stream::tags::{Tag, tag};
 
 impl Format {
@@ -118,10 +118,11 @@ impl Whole {
     /// Returns what a bare fence line is that stands outside of every block of the file, seen from what follows it. To
     /// the letter it closes. But small models write Markdown with bare blocks inside into a fence that is no longer
     /// than theirs; a file cut short there would pass for whole.
-    fn bare(&mut self, after: &str, end: Option<End>, ctx: &ReaderContext) -> Bare {
+    fn bare(&mut self, line: &str, after: &str, end: Option<End>, ctx: &ReaderContext) -> Bare {
         if !self.holds_fences {
             return Bare::Closes;
         }
+        let inner = Some(indent(line)).filter(|indent| *indent > self.fence.indent);
         while let Some(length) = self.ahead.line(after, end.is_some()) {
             let at = self.ahead.looked;
             let bare = after[at..at + length].trim_end();
@@ -130,11 +131,11 @@ impl Whole {
                 return Bare::Closes;
             }
             if self.fence.closed_by(bare) {
-                // A path right above it: another file begins there.
-                if paths::path_line(&self.ahead.last, &ctx.known).is_some() {
-                    return Bare::Closes;
+                // Of an indented one, as in a list, the indentation tells which belong together.
+                if inner == Some(indent(bare)) && !after[..at].trim().is_empty() {
+                    return Bare::Opens(at + length);
                 }
-                return self.block(&after[..at], at + length, ctx);
+                return self.block(&after[..at], &after[at + length..], end, ctx).unwrap_or(Bare::Opens(at + length));
             }
             if self.ahead.last.is_empty() && self.is_said(bare, after, ctx) {
                 return Bare::Closes;
@@ -178,21 +179,64 @@ impl Whole {
         !solid.is_empty() && solid.iter().filter(|l| known.counts.contains_key::<str>(l)).count() * 2 >= solid.len()
     }
 
-    /// Returns whether the text between two bare fence lines is a block of the file, or prose after it. The present text
-    /// of the file decides, else blank lines: prose has them around it, and code has not.
-    fn block(&self, between: &str, length: usize, ctx: &ReaderContext) -> Bare {
+    /// Returns whether the text between two bare fence lines is prose after the file, or not certain to be that; none: it
+    /// is a block of the file. The present text of the file decides, else blank lines: prose has them around it, and code
+    /// has not. `below`: the text behind the second of the lines.
+    fn block(&self, between: &str, below: &str, end: Option<End>, ctx: &ReaderContext) -> Option<Bare> {
         if between.trim().is_empty() {
-            return Bare::Unclear;
-        }
-        if self.is_of_the_file(between, ctx) {
-            return Bare::Opens(length);
+            return Some(Bare::Unclear);
         }
         let blank = |line: Option<&str>| line.is_none_or(|l| l.trim().is_empty());
-        match (blank(between.lines().next()), blank(between.lines().next_back())) {
-            (false, false) => Bare::Opens(length),
-            (true, true) => Bare::Closes,
-            _ => Bare::Unclear,
+        let is_apart = blank(between.lines().next());
+        // A path right above the second one: another file may begin there.
+        let path = paths::path_line(&self.ahead.last, &ctx.known);
+        if paths::is_of_tree(&self.ahead.last) || path.is_some() && self.has_block(between, ctx) {
+            return None;
         }
+        if path.is_some() && is_apart {
+            return Some(Bare::Closes);
+        }
+        if self.is_of_the_file(between, ctx) {
+            return None;
+        }
+        if let Some(path) = path {
+            return self.titled(&path, between, below, end, ctx);
+        }
+        match (is_apart, blank(between.lines().next_back())) {
+            (false, false) => None,
+            (true, true) => Some(Bare::Closes),
+            _ => Some(Bare::Unclear),
+        }
+    }
+
+    /// Returns the same, where a path right above the second of the lines does not stand apart from the first one. Behind a
+    /// block of a document comes a blank line, and another file begins with its first line at once.
+    fn titled(&self, path: &str, between: &str, below: &str, end: Option<End>, ctx: &ReaderContext) -> Option<Bare> {
+        let line = starts::head(below).lines().next().unwrap_or_default().trim();
+        if end.is_none() && !below.contains('\n') && below.len() < HEAD {
+            return Some(Bare::Wait);
+        }
+        let mut lines = between.lines().filter(|line| !line.trim().is_empty());
+        let is_list = between.trim().contains('\n') && lines.all(|l| paths::path_line(l, &ctx.known).is_some());
+        if line.is_empty() || Fence::open(line).is_some() || is_list {
+            return None;
+        }
+        let file = ctx.known.iter().find(|file| paths::same_path(path, &file.path));
+        let above = self.content.lines().next_back().unwrap_or_default().trim();
+        let leads = above.is_empty() || above.ends_with([':', '：']) || above.starts_with('#');
+        let begins = file.is_some_and(|file| paths::holds_line(&file.text, line));
+        Some(if begins || !leads && !is_sentence(line) { Bare::Closes } else { Bare::Unclear })
+    }
+
+    /// Returns whether the file as it is has a block of just these lines.
+    fn has_block(&self, between: &str, ctx: &ReaderContext) -> bool {
+        let Some(file) = ctx.known.iter().find(|file| paths::same_path(&self.path, &file.path)) else { return false };
+        let block: Vec<&str> = between.lines().map(str::trim_end).collect();
+        let lines: Vec<&str> = file.text.lines().map(str::trim_end).collect();
+        let is_fence = |line: &str| self.fence.closed_by(line);
+        lines
+            .windows(block.len() + 2)
+            .any(|own| own[1..=block.len()] == block[..] && is_fence(own[0]) && is_fence(own[block.len() + 1]))
     }
 
     /// Adds the edits of the block's text. Where files are made by calls it is none.
@@ -223,7 +267,7 @@ impl Whole {
                     ctx.grew(id, EditPart::Path, &self.path);
                     return ctx.dropped(id, why.to_string());
                 }
-                unread(Some(&self.path), (near.titled, near), (&self.fence, &self.content), ctx);
+                unread(near.path.as_deref(), (near.titled, near), (&self.fence, &self.content), ctx);
             }
         }
     }
@@ -272,7 +316,7 @@ impl Reader for Whole {
                 self.depth += 1;
             } else if self.fence.closed_by(content) {
                 if self.depth == 0 {
-                    match self.bare(&input.rest()[line.next..], input.end, ctx) {
+                    match self.bare(content, &input.rest()[line.next..], input.end, ctx) {
                         Bare::Wait => return Progress::Wait,
                         Bare::Opens(block) => taken += block,
                         bare => {
@@ -318,6 +362,17 @@ const UNCLEAR: &str = "the file holds lines of ``` itself, so it is not certain 
 /// Returns a text without blank lines at its end.
 fn without_blank_end(text: &str) -> String {
     format!("{}\n", text.trim_end_matches(['\r', '\n', ' ', '\t']))
+}
+
+/// Returns whether a line reads as prose, not as code.
+fn is_sentence(line: &str) -> bool {
+    let begins = line.starts_with(|c: char| c.is_uppercase() || !c.is_ascii());
+    line.split_whitespace().count() >= 3 && (begins || line.ends_with(['.', ':', '!', '?']))
+}
+
+/// Returns how far a line is indented, in bytes.
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
 }
 
 fn begins_tag(line: &str, ctx: &ReaderContext) -> bool {

@@ -16,12 +16,19 @@ use crate::edit::path::{bare, has_extension};
 /// Returns a line that is nothing but a path, perhaps with a label or marks around it. A line whose beginning
 /// [`may_be_path`] let go is none, so that it is the same in whatever pieces it arrives.
 pub(in crate::edit) fn path_line(line: &str, known: &[KnownFile]) -> Option<String> {
-    if line.trim().len() > LONGEST_LINE {
+    if line.trim().len() > LONGEST_LINE || is_of_tree(line) {
         return None;
     }
     let text = slashed(undressed(line));
     let held = || line.char_indices().all(|(at, _)| may_be_path(&line[..at], known));
     (is_path(&text, known) && held()).then(|| text.into_owned())
+}
+
+/// Returns whether a line is one of a drawn tree of files: `└── a.py`, `|-- a.py`.
+pub(in crate::edit) fn is_of_tree(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with(['│', '├', '└', '╰', '┃', '┣', '┗', '║', '╠', '╚'])
+        || ["|--", "`--", "+--", "\\--"].iter().any(|branch| line.starts_with(branch))
 }
 
 /// Returns a line without the labels and marks around what it holds.
@@ -392,8 +399,21 @@ mod tests {
                 assert!(may_be_path(&line[..at], &[]), "{line} up to {at}");
             }
         }
-        for line in ["Done.", "Here it is:", "e.g.", "3.14", "https://a.b/c", "foo.bar()", "a - b.c", "and/or nothing"]
-        {
+        for line in [
+            "Done.",
+            "Here it is:",
+            "e.g.",
+            "3.14",
+            "https://a.b/c",
+            "foo.bar()",
+            "a - b.c",
+            "and/or nothing",
+            "└── a.py",
+            "│   ├── src/a.py",
+            "    └──a.py",
+            "`-- a.py",
+            "|   `-- a.py",
+        ] {
             assert_eq!(path_line(line, &[]), None, "{line}");
         }
     }
