@@ -251,12 +251,16 @@ impl Whole {
         if ctx.expected == Some(Format::TOOLS) {
             return ctx.dropped(id, format!("{}: {NOT_AT_HAND}", self.path));
         }
+        if ctx.is_unclear && ctx.lines_of(&self.path).is_none() {
+            return ctx.dropped(id, format!("{}: {BEHIND_UNCLEAR}", self.path));
+        }
         let named = BlockPath { path: &self.path, range: self.range };
         add(id, &named, content, &self.fence, is_whole, ctx);
     }
 
     /// Drops the file, of which not all may be known. A block that may only quote a part of its file is noted as unread.
     fn drop_it(&self, why: &str, ctx: &mut ReaderContext) {
+        ctx.is_unclear |= why == UNCLEAR;
         match &self.becomes {
             Becomes::Edit(id) => ctx.dropped(*id, why.to_string()),
             Becomes::Block(_) if why == CUT => {}
@@ -358,6 +362,8 @@ const NOT_AT_HAND: &str = "it is none of the files that were read, so the block 
                            is to be written, do that now in the way you are asked to change files.";
 const UNCLEAR: &str = "the file holds lines of ``` itself, so it is not certain where it ends, and nothing of it was used. \
                        Send it again inside a fence of four backticks (````).";
+const BEHIND_UNCLEAR: &str = "it stands behind a file of which it is not certain where it ends, so it may be an example in that one, \
+                              and was not made. Send it again too.";
 
 /// Returns a text without blank lines at its end.
 fn without_blank_end(text: &str) -> String {

@@ -62,6 +62,10 @@ pub(in crate::edit) struct ReaderContext {
     pub marks: Vec<LineMark>,
     /// The answer holds an edit.
     pub has_edits: bool,
+    /// A document was given up because its end is not certain: what follows may be a part of it.
+    pub is_unclear: bool,
+    /// The path of a document stands in the answer and no fence below it: its text may follow without one.
+    pub is_unfenced: bool,
     /// The blocks of code that are no edits.
     pub unread: Vec<UnreadBlock>,
     /// A whole file that lacks definitions of the one before: blocks of the answer may hold them.
@@ -128,6 +132,8 @@ impl ReaderContext {
             displays: false,
             marks: Vec::new(),
             has_edits: false,
+            is_unclear: false,
+            is_unfenced: false,
             unread: Vec::new(),
             waiting: None,
         }

@@ -10,7 +10,7 @@ use super::starts::{self, Fence, HEAD, head};
 use super::tags::{Tag, tag};
 use crate::edit::format::Format;
 use crate::edit::formats::code::Surroundings;
-use crate::edit::path::{is_language, is_other_language, may_name};
+use crate::edit::path::{is_language, is_other_language, is_prose, may_name};
 
 /// The contents of an opening fence.
 pub(super) enum Contents {
@@ -64,11 +64,21 @@ pub(super) struct OpenFence {
 
 impl OpenFence {
     /// Takes a block of code, at a line that closes it to the letter, where that may be a line of its file: its text so far.
-    pub fn take_unclosed(open: &mut Option<OpenFence>, ctx: &ReaderContext) -> Option<(String, Fence, Surroundings)> {
+    pub fn take_unclosed(
+        open: &mut Option<OpenFence>,
+        line: &str,
+        ctx: &ReaderContext,
+    ) -> Option<(String, Fence, Surroundings)> {
         let Some(OpenFence { fence, holds: Holds::Code { content_so_far: Some(content), near }, .. }) = open else {
             return None;
         };
-        near.path = Some(near.going_on(content, fence, ctx)?);
+        let is_deeper = line.len() - line.trim_start().len() > fence.indent;
+        match near.going_on(content, fence, ctx) {
+            Some(path) => near.path = Some(path),
+            // In a document it is that of a block in a list.
+            None if is_deeper && is_document(near.path.as_deref(), fence, content) => {}
+            None => return None,
+        }
         near.is_bounded = true;
         match open.take()? {
             OpenFence { fence, holds: Holds::Code { content_so_far: Some(content), near }, .. } => {
@@ -76,6 +86,16 @@ impl OpenFence {
             }
             _ => None,
         }
+    }
+}
+
+/// Returns whether the text of a fence is that of a document, by the path near it, its language, or its heading.
+fn is_document(path: Option<&str>, fence: &Fence, content: &str) -> bool {
+    let begins = || content.trim_start().lines().next().is_some_and(|line| line.starts_with("# "));
+    match (path, fence.language().as_str()) {
+        (_, "markdown" | "md" | "mdx") => true,
+        (Some(path), _) => is_prose(path),
+        (None, language) => language.is_empty() && begins(),
     }
 }
 
@@ -233,7 +253,9 @@ impl Opened<'_> {
             if is_bare(first) && (again || direct.is_none()) {
                 skip = below;
             }
-            if is_bare(first) && (again || direct.is_none()) && self.fence.closed_by(second) {
+            // In a list of a document it is an example.
+            let is_example = self.fence.indent > 1 && !again && (self.ctx.is_unclear || self.ctx.is_unfenced);
+            if is_bare(first) && (again || direct.is_none()) && !is_example && self.fence.closed_by(second) {
                 match self.next_fence(&path, &next[second.len()..]) {
                     NextFence::Wait => return Contents::Wait,
                     NextFence::At(next) => return Contents::Heading { path, skip: below + second.len() + next },

@@ -19,7 +19,7 @@ use crate::edit::formats::code::Surroundings;
 use crate::edit::formats::patch::{self, Patch};
 use crate::edit::formats::whole::Whole;
 use crate::edit::formats::xml::Xml;
-use crate::edit::path::line_range;
+use crate::edit::path::{is_prose, line_range};
 
 /// Code longer than this, in bytes, is not looked at as a whole file.
 const LONGEST: usize = 4 << 20;
@@ -428,6 +428,7 @@ impl Text {
     /// Handles a path line that no edit follows as prose.
     fn flush(&mut self, ctx: &mut ReaderContext) {
         if let Some(heading) = self.heading.take() {
+            ctx.is_unfenced |= is_prose(&heading.path);
             ctx.prose(&heading.raw);
             self.said.note(heading.raw.lines().next().unwrap_or_default().to_string());
         }

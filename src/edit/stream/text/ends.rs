@@ -4,12 +4,13 @@ use super::super::block::shows_output;
 use super::super::context::ReaderContext;
 use super::super::fence::{Holds, OpenFence};
 use super::super::input::{Input, Line};
-use super::super::paths::openers::OpenBlock;
+use super::super::paths::{openers::OpenBlock, path_line};
 use super::super::pieces::End;
 use super::super::reader::Next;
 use super::Text;
 use crate::edit::formats::code::from_code;
 use crate::edit::formats::whole::Whole;
+use crate::edit::path::is_prose;
 
 impl Text {
     /// Returns whether another file begins at a line of the open block of code; `None` if what follows must be seen first.
@@ -36,7 +37,8 @@ impl Text {
 
     /// Handles the closing line of the open fence.
     pub(super) fn close(&mut self, line: Line, input: &mut Input, ctx: &mut ReaderContext) -> Next {
-        if let Some(block) = OpenFence::take_unclosed(&mut self.fence, ctx) {
+        let text = &input.rest()[..line.content];
+        if let Some(block) = OpenFence::take_unclosed(&mut self.fence, text, ctx) {
             return Next::Enter(Box::new(Whole::of_code(block)));
         }
         let raw = input.rest()[..line.next].to_string();
@@ -45,6 +47,7 @@ impl Text {
         match holds {
             Holds::Code { content_so_far, near } => {
                 self.show(&raw, ctx);
+                ctx.is_unfenced |= content_so_far.as_deref().is_some_and(|text| names_document(text, ctx));
                 if !shows_output(&fence.info) {
                     self.said.end_block();
                 }
@@ -73,4 +76,10 @@ impl Text {
             from_code(&content, &fence, &near, false, ctx);
         }
     }
+}
+
+/// Returns whether a text is nothing but the path of a document.
+fn names_document(text: &str, ctx: &ReaderContext) -> bool {
+    let line = text.trim();
+    !line.contains('\n') && path_line(line, &ctx.known).is_some_and(|path| is_prose(&path))
 }
