@@ -61,17 +61,24 @@ pub(super) struct InnerFile<'t> {
 /// its own opens, and nothing follows its end. A diff is no text of a file.
 pub(super) fn inner_file<'t>(content: &'t str, own: Option<&str>, known: &[KnownFile]) -> Option<InnerFile<'t>> {
     let mut above: Option<String> = None;
+    let mut open: Option<Fence> = None;
     let mut at = 0;
     for line in content.split_inclusive('\n') {
         at += line.len();
         if line.trim().is_empty() {
             continue;
         }
-        match (above.take(), Fence::open(line.trim_end())) {
+        let fence = Fence::open(line.trim_end());
+        if open.take_if(|open| open.closed_by(line.trim_end())).is_some() {
+            above = None;
+            continue;
+        }
+        match (above.take(), fence) {
             (Some(path), Some(fence)) if !content[at..].trim().is_empty() => {
                 let (text, is_closed) = inner_text(&content[at..], &fence)?;
                 return Some(InnerFile { path, text, fence, is_closed });
             }
+            (_, Some(fence)) => open = open.or(Some(fence)),
             _ => {
                 let is_it =
                     |path: &String| known.iter().map(|k| k.path.as_str()).chain(own).any(|p| paths::same_path(path, p));
