@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::blocks::unmarked;
 use crate::edit::format::Format;
 use crate::edit::op::{Edit, Op};
 use crate::edit::path::{is_prose, may_name};
@@ -353,6 +354,9 @@ pub(super) fn add(
         Ok(Some(edit)) => return ctx.done(id, edit),
         Ok(None) => {}
         Err(why) => return ctx.dropped(id, why.to_string()),
+    }
+    if let Some(edit) = unmarked(Some(path), content, ctx) {
+        return ctx.done(id, edit);
     }
     match held(path, content, fence, ctx) {
         Held::Text => ctx.done_whole(id, whole(path, content, complete)),

@@ -10,6 +10,7 @@ use crate::edit::stream::block::is_within;
 use crate::edit::stream::context::{BROKE_OFF, CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
 use crate::edit::stream::paths;
+use crate::edit::stream::paths::namesakes::meant_by;
 use crate::edit::stream::pieces::{EditId, EditPart, End, KnownFile, Piece};
 use crate::edit::stream::reader::{Beginning, LineStart, Reader};
 use crate::edit::stream::starts::{
@@ -202,6 +203,31 @@ impl Reader for Blocks {
             }
         }
     }
+}
+
+/// Returns the edit of a block whose first mark is missing: what stands above its `=======` is in one place of one file.
+pub(super) fn unmarked(path: Option<&str>, content: &str, ctx: &ReaderContext) -> Option<Edit> {
+    let (body, mark) = content.trim_end().rsplit_once('\n').filter(|(_, mark)| is_replace_mark(mark))?;
+    let lines: Vec<&str> = body.lines().collect();
+    let mut dividers = (0..lines.len()).filter(|at| is_divider(lines[*at]));
+    let at = dividers.next().filter(|_| dividers.next().is_none())?;
+    if lines.iter().any(|line| search_mark(line).is_some() || is_replace_mark(line)) {
+        return None;
+    }
+    let (search, replace) = (lines[..at].join("\n"), lines[at + 1..].join("\n"));
+    let files = path.map_or_else(|| ctx.known.iter().collect(), |path| meant_by(path, &ctx.known));
+    let has = |file: &&KnownFile| places(&search, &file.text) > 0 && !file.text.contains(mark.trim());
+    let mut files = files.into_iter().filter(has);
+    let file = files.next().filter(|file| files.next().is_none() && places(&search, &file.text) == 1)?;
+    let op = Op::Replace { search, replace, shape: SearchShape::Lines, all: false };
+    Some(Edit::new(&file.path, op, Format::BLOCKS, Format::BLOCKS.name()))
+}
+
+/// Returns in how many places a text has the lines of a part, whatever blanks are around them.
+fn places(part: &str, text: &str) -> usize {
+    let solid = |text: &str| text.lines().map(|line| line.trim().to_string()).filter(|l| !l.is_empty()).collect();
+    let (part, text): (Vec<String>, Vec<String>) = (solid(part), solid(text));
+    if part.is_empty() { 0 } else { text.windows(part.len()).filter(|lines| *lines == part).count() }
 }
 
 /// Returns whether a line before the search text says where it is, or is the rule after such lines (`noted`): the text

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::block::{BlockPath, InnerFile, closed_at_end, emit, inner_file};
+use super::blocks::unmarked;
 use crate::edit::format::Format;
 use crate::edit::path::{is_prose, may_name};
 use crate::edit::place::{begin_alike, elided_definitions, is_all_of, is_diff_of, keeps_all_of, passages};
@@ -13,7 +14,7 @@ use crate::edit::stream::paths;
 use crate::edit::stream::paths::claims::{Prose, begins_with_other, claim, warns};
 use crate::edit::stream::paths::labels::{is_other_way, is_past};
 use crate::edit::stream::paths::namesakes::{is_full, is_version, meant_by, version_of};
-use crate::edit::stream::pieces::KnownFile;
+use crate::edit::stream::pieces::{EditPart, KnownFile};
 use crate::edit::stream::starts::{self, Fence};
 
 /// The text around a block of code.
@@ -124,10 +125,19 @@ pub(in crate::edit) fn from_code(
     {
         let (path, complete) = (file.path.clone(), is_certain(file, content, is_expected));
         emit(&BlockPath { path: &path, range: near.range }, content, fence, complete, ctx);
-    } else {
+    } else if !add_unmarked(path, content, ctx) {
         unread(path, (titled, near), (fence, content), ctx);
     }
     false
+}
+
+/// Adds the edit of a block whose first mark is missing; returns whether it is one.
+fn add_unmarked(path: Option<&str>, content: &str, ctx: &mut ReaderContext) -> bool {
+    let Some(edit) = unmarked(path, content, ctx) else { return false };
+    let id = ctx.start(Format::BLOCKS);
+    ctx.grew(id, EditPart::Path, edit.path.as_deref().unwrap_or_default());
+    ctx.done(id, edit);
+    true
 }
 
 /// Returns the one file in play that a fence of a diff without a header changes, and that it is surely meant: the lines that stay
