@@ -2,6 +2,9 @@
 
 use serde_json::{Map, Value};
 
+use super::json::bare_name;
+use super::names::TOOL as NAMES;
+
 /// A tool whose calls may be written in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CallShape {
@@ -190,6 +193,9 @@ impl CallTable {
             if tool.is_none() && NAMES.contains(&key) && rest.starts_with('"') {
                 let named = rest[1..].split_once('"')?.0;
                 tool = Some(self.tool(named)?);
+            } else if tool.is_none() && NAMES.contains(&key) && rest.starts_with(|c: char| c.is_ascii_alphabetic()) {
+                let named = bare_name(rest)?;
+                tool = Some(self.tool(named).filter(|_| self.is_tool_in_code(named))?);
             } else if ARGUMENTS.contains(&key) && rest.starts_with('{') {
                 arguments = Some(head.len() - rest.len());
             }
@@ -204,7 +210,10 @@ impl CallTable {
             return true;
         }
         let head: String = text.chars().take(200).filter(|c| !c.is_whitespace()).collect();
-        self.tools.iter().any(|tool| head.contains(&format!("\"{}\"", tool.name)))
+        let names = |tool: &CallShape| {
+            [format!("\"{}\"", tool.name), format!("\"name\":{},", tool.name)].map(|n| head.contains(&n))
+        };
+        self.tools.iter().any(|tool| names(tool).contains(&true))
     }
 }
 
@@ -235,8 +244,6 @@ fn fit(given: &Map<String, Value>, tool: &CallShape) -> Map<String, Value> {
 
 /// The names that a call's arguments are given under.
 const ARGUMENTS: [&str; 5] = ["arguments", "args", "parameters", "input", "params"];
-/// The names that a call's tool is given under.
-const NAMES: [&str; 5] = ["name", "tool", "tool_name", "function", "action"];
 /// A call can be recognised within this many bytes.
 pub(super) const HEAD: usize = 4 << 10;
 

@@ -2,10 +2,13 @@
 //!
 //! Accepted beyond the standard, because only one meaning is possible: raw control characters in strings,
 //! `"""` strings, backslashes before characters that need none, commas before a closing bracket, `True`, `False`,
-//! `None`, single quotes around strings, closing brackets that are missing or too many at the end. A text
-//! that ends inside a string, a number or a pair was cut, and is an error: what is missing cannot be known.
+//! `None`, single quotes around strings, the name of a call's tool without quotes, closing brackets that are missing or
+//! too many at the end. A text that ends inside a string, a number or a pair was cut, and is an error: what is missing
+//! cannot be known.
 
 use serde_json::{Map, Number, Value};
+
+use super::names::TOOL;
 
 /// The deepest nesting of values.
 const DEEPEST: usize = 100;
@@ -28,6 +31,16 @@ pub fn repair(text: &str) -> Result<Value, String> {
     let value = reader.value(0).map_err(|wrong| complaint(&reader, wrong))?;
     reader.rest().map_err(|wrong| complaint(&reader, wrong))?;
     Ok(value)
+}
+
+/// Returns the name without quotes that a text begins with, no plain word, where the next member or the end of the object
+/// follows.
+pub(super) fn bare_name(text: &str) -> Option<&str> {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    let word = &text[..text.len() - rest.len()];
+    let is_name =
+        word.starts_with(|c: char| c.is_ascii_lowercase()) && word.contains(|c: char| !c.is_ascii_lowercase());
+    (is_name && rest.trim_start().starts_with([',', '}'])).then_some(word)
 }
 
 const ADVICE: &str = "Write one JSON object with double quotes; inside a string write a line break as \\n, a double \
@@ -84,7 +97,15 @@ impl JsonReader<'_> {
             if !self.eat(":") {
                 return Err(format!("a colon is missing after \"{name}\""));
             }
-            let value = self.value(depth + 1)?;
+            self.space();
+            let bare = bare_name(&self.text[self.at..]).filter(|_| TOOL.contains(&name.as_str()));
+            let value = match bare {
+                Some(word) => {
+                    self.at += word.len();
+                    Value::String(word.to_string())
+                }
+                None => self.value(depth + 1)?,
+            };
             map.insert(name, value);
             self.parted('}')?;
         }
@@ -247,6 +268,7 @@ mod tests {
             (r#"{"a": "b"}}"#, json!({"a": "b"})),
             ("{\"a\": true}\n```", json!({"a": true})),
             (r#"{"a": "\d+\.", 'b': None}"#, json!({"a": "\\d+\\.", "b": null})),
+            (r#"{"name": replaceInFile, "arguments": {}}"#, json!({"name": "replaceInFile", "arguments": {}})),
             (r#"{"a": "\ud83d\ude00", "b": True,}"#, json!({"a": "😀", "b": true})),
         ];
         for (text, value) in cases {
@@ -269,6 +291,9 @@ mod tests {
             "{\"a\": \"\"\"x\"\"\"\ny\"\"\"}",
             "[{\"a\": 1]",
             "{\"a\": \"\\u12",
+            "{\"name\": list, \"arguments\": {}}",
+            "{\"search\": replaceInFile, \"arguments\": {}}",
+            "{\"name\": replaceInFile(1)}",
         ] {
             assert!(repair(text).is_err(), "{text}");
         }

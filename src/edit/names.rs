@@ -13,6 +13,8 @@ pub(in crate::edit) enum Element {
     Move,
 }
 
+/// The names that a call's tool is given under.
+pub const TOOL: &[&str] = &["name", "tool", "tool_name", "function", "action"];
 /// Other names of `replaceInFile`.
 pub const REPLACE_IN_FILE: &[&str] = &["strReplace", "searchReplace"];
 /// Other names of `writeFile`.

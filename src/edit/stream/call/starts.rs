@@ -1,6 +1,7 @@
 //! The beginnings of calls in a text.
 
 use crate::edit::calls::CallTable;
+use crate::edit::json::bare_name;
 
 /// The mark that some models write before a list of calls.
 pub(in crate::edit::stream) const CALLS_MARK: &str = "[TOOL_CALLS]";
@@ -128,7 +129,7 @@ pub(in crate::edit::stream) fn objects(text: &str, table: &CallTable) -> Calls {
             Some((kind, _)) if name == "type" => says(matches!(kind, "function" | "tool_call" | "tool_use")),
             Some((tool, _)) => says(table.is_tool(tool)),
             None if name == "function" && value.starts_with('{') => Calls::Yes,
-            None => begins(value),
+            None => named(value, table),
         },
         tool if table.is_tool(tool) => match value.is_empty() {
             true => Calls::Wait,
@@ -146,6 +147,18 @@ fn says(yes: bool) -> Calls {
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     text[1..].split_once(quote)
+}
+
+/// Returns whether a value is the name of a tool without quotes, or a string that may yet come.
+fn named(value: &str, table: &CallTable) -> Calls {
+    let rest = value.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    let word = &value[..value.len() - rest.len()];
+    let short = value.len() < 60 && !value.contains('\n');
+    match bare_name(value) {
+        Some(tool) => says(table.own_name(tool).is_some() && table.is_tool_in_code(tool)),
+        None if !word.is_empty() && rest.trim().is_empty() && short && table.may_be_tool(word) => Calls::Wait,
+        None => begins(value),
+    }
 }
 
 /// Returns whether a string may yet come.
