@@ -1166,3 +1166,42 @@ fn another_width_of_indentation_is_fitted_to_the_file() {
     let flat = py.replace("    ", "").replace("return 2", "return 3");
     assert!(found(whole("a.py", &flat), "a.py", py).is_err_and(|why| why.contains("margin")));
 }
+
+/// A diff takes out what has a `-`, and nothing that it leaves out of its context.
+#[test]
+fn a_line_that_a_diff_leaves_out_of_its_context_stays() {
+    let page = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n  <meta charset=\"utf-8\">\n  <title>Shop</title>\n  <link rel=\"stylesheet\" href=\"style.css\">\n</head>\n<body>\n</body>\n</html>\n";
+    let body = " <!DOCTYPE html>\n <html lang=\"en\">\n-  <meta charset=\"utf-8\">\n-  <title>Shop</title>\n+  <meta charset=\"utf-8\">\n+  <title>Deutsch</title>\n   <link rel=\"stylesheet\" href=\"style.css\">\n </head>\n <body>";
+    for header in [Some([(1, 7), (1, 7)]), None] {
+        let outcome = run(&[diff("index.html", header, body)], &[("index.html", page)], false);
+        let wanted = page.replace("Shop", "Deutsch");
+        assert_eq!(outcome.changes[0].after.text(), Some(wanted.as_str()), "{}", outcome.text());
+        assert_eq!(outcome.results[0].rung(), Some(Rung::Inexact), "no policy writes it");
+    }
+}
+
+/// A line without its `+` comes where its place is certain; a hunk without any mark that has a line otherwise has no place.
+#[test]
+fn a_line_of_a_hunk_without_its_mark_is_not_passed_over() {
+    let main = "package main\n\nimport (\n\t\"fmt\"\n\t\"net/http\"\n\t\"os\"\n)\n\ntype Config struct {\n\tPort string\n\tName string\n}\n\nfunc main() {\n\tcfg := load()\n\thttp.HandleFunc(\"/\", hello)\n\thttp.HandleFunc(\"/health\", health)\n\tfmt.Println(\"listening on\", cfg.Port)\n\thttp.ListenAndServe(\":\"+cfg.Port, nil)\n}\n";
+    let hunk = |header, body: &str| PatchHunk {
+        header: Some(header),
+        body: body.lines().map(str::to_string).collect(),
+        ..PatchHunk::default()
+    };
+    let line = "\thttp.HandleFunc(\"/version\", version)\n";
+    let (above, below) = main.split_at(main.find("\tfmt.Println").expect("there"));
+    let first = hunk(
+        [(1, 10), (1, 11)],
+        " package main\n\n import (\n\t\"fmt\"\n+\t\"net/http\"\n\t\"os\"\n)\n\ntype Config struct {\n\tPort string\n\tName string",
+    );
+    let second = hunk([(9, 12), (10, 13)], &format!("{}{line}{below}", &above[above.find("type").expect("there")..]));
+    let edit = Edit::new("main.go", Op::Hunks(vec![first.clone(), second]), Format::PATCH, "patch");
+    let outcome = run(&[edit], &[("main.go", main)], false);
+    assert_eq!(outcome.changes[0].after.text(), Some(format!("{above}{line}{below}").as_str()), "{}", outcome.text());
+    let other =
+        hunk([(9, 12), (10, 12)], &main[main.find("type").expect("there")..].replace("listening on", "listens at"));
+    let edit = Edit::new("main.go", Op::Hunks(vec![first, other]), Format::PATCH, "patch");
+    let outcome = run(&[edit], &[("main.go", main)], false);
+    assert!(outcome.changes.is_empty() && outcome.text().contains("hunk 2 of 2"), "{}", outcome.text());
+}

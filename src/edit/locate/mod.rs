@@ -57,6 +57,7 @@ pub fn locate(text: &str, search: &Search) -> Result<Vec<LocatedPlace>, Miss> {
         found: PlaceMatch { rung: Rung::Exact, detail: None },
         fit: Fit::AsIs,
         is_chosen: false,
+        pairs: Vec::new(),
     };
     if let Some(answer) = one(exact.into_iter().map(place).collect(), search.all) {
         return answer;
@@ -161,6 +162,7 @@ impl<'a> Ladder<'a> {
                     found: PlaceMatch { rung, detail: None },
                     fit: Fit::AsIs,
                     is_chosen: false,
+                    pairs: Vec::new(),
                 });
             }
         }
@@ -172,7 +174,13 @@ impl<'a> Ladder<'a> {
             Shift::None if !self.needle.free_first => Fit::AsIs,
             shift => Fit::Shifted { shift, first: !self.needle.free_first },
         };
-        LocatedPlace { range: self.range(fit.lines), found: PlaceMatch { rung, detail }, fit: fits, is_chosen: false }
+        LocatedPlace {
+            range: self.range(fit.lines),
+            found: PlaceMatch { rung, detail },
+            fit: fits,
+            is_chosen: false,
+            pairs: Vec::new(),
+        }
     }
 
     fn elided(&self, span: elided::ElidedSpan) -> LocatedPlace {
@@ -185,6 +193,7 @@ impl<'a> Ladder<'a> {
             found: PlaceMatch { rung: Rung::Elided, detail: Some(detail) },
             fit: Fit::Filled { shift: span.shift, first: !self.needle.free_first, gaps },
             is_chosen: false,
+            pairs: Vec::new(),
         }
     }
 
@@ -259,6 +268,7 @@ impl<'a> Ladder<'a> {
             found: PlaceMatch { rung: Rung::Inexact, detail: Some(detail) },
             fit,
             is_chosen: false,
+            pairs: near.pairs.clone(),
         }
     }
 }

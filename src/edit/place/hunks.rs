@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::body::{Body, LineKind, blanks};
+use super::body::{Body, LineKind, blanks, near};
 use super::entities::entities;
 use super::fit;
 use super::left_out::{doubtful, leaves_out_of_part, may_leave_out};
@@ -199,8 +199,9 @@ impl Placer<'_> {
         if self.stands(body, &search, &after, &places) {
             return Ok(Some((Vec::new(), found)));
         }
-        let splices = match self.lines(body, &places).or_else(|| self.near_lines(body, &places)) {
+        let splices = match self.lines(body, &places) {
             Some(splices) => splices,
+            None if self.is_near(body, &places) => self.near_lines(body, &places)?,
             None => {
                 let done = fit::all(self.text, &search, &after, vec![places]);
                 done.map_err(|_| Miss::Nothing { closest: None, within: Vec::new() })?.stages.remove(0)
@@ -317,51 +318,23 @@ impl Placer<'_> {
         Some(splices)
     }
 
-    /// Returns the same for a place that is only alike, and has as many lines that are not blank: those that stay are the
-    /// file's own, however the hunk has them.
-    fn near_lines(&self, body: &Body, place: &LocatedPlace) -> Option<Vec<Splice>> {
-        // A header of quite other counts stands above a text that is no diff: its lines are as they shall be.
+    /// Returns whether a hunk with a place that is only alike is a diff to the letter. A header of quite other counts stands
+    /// above a text that is none: its lines are as they shall be.
+    fn is_near(&self, body: &Body, place: &LocatedPlace) -> bool {
         let is_counted = |[before, _]: [(usize, usize); 2]| before.1.abs_diff(body.before().len()) <= MISCOUNTED;
-        if place.found.rung != Rung::Inexact || !self.hunk.header.is_none_or(is_counted) {
-            return None;
-        }
+        place.found.rung == Rung::Inexact && self.hunk.header.is_none_or(is_counted)
+    }
+
+    /// Returns the splices of such a hunk: what has no mark stays as the file has it. The error: it is not certain what is to
+    /// change, or nothing is.
+    fn near_lines(&self, body: &Body, place: &LocatedPlace) -> Result<Vec<Splice>, Miss> {
         let hay = Lines::new(self.text);
-        let is_blank = |at: usize| hay.content(at).trim().is_empty();
-        let (from, to) = (hay.at(place.range.start), hay.at(place.range.end));
-        let mut solid = (from..=to.min(hay.len().checked_sub(1)?)).filter(|at| !is_blank(*at));
-        let own = |(kind, line): &&(LineKind, &str)| *kind != LineKind::Comes && !line.trim().is_empty();
-        if body.lines.iter().filter(own).count() != solid.clone().count() {
-            return None;
-        }
-        let (mut row, mut line) = (0, from);
-        let (mut splices, mut run): (Vec<Splice>, Option<(Range<usize>, Vec<String>)>) = (Vec::new(), None);
-        for (kind, text) in &body.lines {
-            let is_solid = !text.trim().is_empty();
-            let at = if *kind != LineKind::Comes && is_solid { solid.next()? } else { line };
-            let is_there = is_solid || at < hay.len() && is_blank(at);
-            match kind {
-                LineKind::Comes => {
-                    let shift = shift_at(&place.fit, row)?;
-                    run.get_or_insert((line..line, Vec::new())).1.push(shift.apply(text));
-                    continue;
-                }
-                LineKind::Goes if is_there => match &mut run {
-                    Some((lines, _)) if lines.end == at => lines.end = at + 1,
-                    _ => {
-                        splices.extend(run.take().map(|(lines, new)| self.run(&hay, lines, &new, body.unended)));
-                        run = Some((at..at + 1, Vec::new()));
-                    }
-                },
-                LineKind::Stays => {
-                    splices.extend(run.take().map(|(lines, new)| self.run(&hay, lines, &new, body.unended)));
-                }
-                LineKind::Goes => {}
-            }
-            line = if is_there { at + 1 } else { line };
-            row += 1;
-        }
-        splices.extend(run.map(|(lines, new)| self.run(&hay, lines, &new, body.unended)));
-        Some(splices)
+        let lines = hay.at(place.range.start)..(hay.at(place.range.end) + 1).min(hay.len());
+        let fitted = |row: usize, line: &str| Some(shift_at(&place.fit, row)?.apply(line));
+        let runs = near::runs(body, &hay, (&place.pairs, lines.clone()), &fitted);
+        let runs = runs.filter(|runs| body.changes() || !runs.is_empty());
+        let runs = runs.ok_or(Miss::Nothing { closest: Some(lines), within: Vec::new() })?;
+        Ok(runs.into_iter().map(|(lines, new)| self.run(&hay, lines, &new, body.unended)).collect())
     }
 
     /// Returns one run of changed lines.

@@ -1,6 +1,7 @@
 //! The lines of a hunk: unchanged, removed and added.
 
 pub(super) mod blanks;
+pub(super) mod near;
 
 use std::collections::HashSet;
 
