@@ -749,6 +749,19 @@ async fn a_file_that_comes_back_as_it_is_twice_ends_the_turn() {
     live.close().await;
 }
 
+/// Files that an answer repeats as they are beside one that it changes raise no question.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_that_come_back_as_they_are_beside_a_change_are_not_asked_about() {
+    let answer = format!("greet.py\n```python\n{FILE}```\n\nnotes.txt\n```\nGreets.\n```\n");
+    let world = World::new().file("greet.py", FILE).approve("edits").model([say(&answer), say("Unasked.")]);
+    let mut live = started(&world, "qwen2.5-coder:1.5b");
+    live.submit("Write notes.txt about @greet.py");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!((live.requests().len(), notices(&live)), (1, Vec::new()));
+    assert_eq!([world.read("greet.py"), world.read("notes.txt")], [FILE, "Greets.\n"]);
+    live.close().await;
+}
+
 /// What was said at the end of a turn stands there again when its session is resumed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_ends_of_turns_are_shown_again_on_resume() {

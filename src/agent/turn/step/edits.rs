@@ -15,8 +15,8 @@ use crate::agent::session::records::{ResultRecord, sha};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::comment;
 use crate::agent::turn::step::edit_records::{edit_record, is_told, known_files};
-use crate::agent::turn::step::results::{is_open, own_hunks, verdict};
-use crate::agent::turn::step::syntax::{self, BrokenFiles};
+use crate::agent::turn::step::results::{Reported, is_open, own_hunks, verdict};
+use crate::agent::turn::step::syntax;
 use crate::agent::turn::step::unread_files::{self, ShownFile};
 use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op, TextRead};
 use crate::memory::ChangesetCause;
@@ -62,29 +62,6 @@ pub struct EditsResult {
     pub results: Vec<CallOutcome>,
     /// Everything was placed, accepted and written: there is nothing the model must answer to.
     pub all_well: bool,
-}
-
-/// The things that one call of a proposal reports for all of them.
-#[derive(Default)]
-struct Reported {
-    /// The files of which the whole new text was told, and other things that were.
-    said: HashSet<String>,
-    /// The files that do not parse any more, and are not told yet.
-    broken: BrokenFiles,
-    /// The files that were changed in this turn, or were to be by this proposal.
-    changed: HashSet<String>,
-}
-
-impl Reported {
-    /// Returns whether an edit was made before, in this turn.
-    fn stands(&self, result: &EditResult) -> bool {
-        result.status == edit::EditStatus::Made && self.changed.contains(&result.path)
-    }
-
-    /// Returns whether an edit changes nothing, and was not made in this turn.
-    fn is_no_change(&self, result: &EditResult) -> bool {
-        matches!(result.status, edit::EditStatus::Same | edit::EditStatus::Made) && !self.stands(result)
-    }
 }
 
 /// The result of one call, or of one edit of the text, for the model.
@@ -152,14 +129,14 @@ pub async fn edits(
     if let Some((proposal, result)) = decided {
         reported.broken = syntax::broken(proposal, result).await;
         reported.changed.extend(proposal.files.iter().map(|file| file.path.clone()));
+        reported.written.extend(result.written.iter().map(|(path, _)| path.clone()));
     }
     let mut all_well = reported.broken.is_empty();
     for (p, results) in each(&mut pending, &results) {
         let mut one = tell(&context.events, p, results, decided, &mut reported).await;
         one.record.known_files.extend(unread_files::known_files(&shown, results));
         one.misplaced = p.edits.iter().zip(results).any(|(edit, result)| is_misplaced(edit, result, &excused));
-        // A model that asked for what is there already, and did not just make it, believes that it changed something.
-        all_well &= one.record.ok && !results.iter().any(|r| reported.is_no_change(r));
+        all_well &= one.record.ok && !p.edits.iter().zip(results).any(|(edit, r)| reported.is_in_vain(edit, r));
         results_of_calls.push(one);
     }
     EditsResult { results: results_of_calls, all_well }
@@ -445,7 +422,7 @@ async fn tell(
     let mut record = ResultRecord::failed(id, name);
     let counted = p.edits.iter().zip(results).filter(|(_, r)| !reported.stands(r));
     record.edits = counted.map(|(edit, r)| edit_record(edit, r, outcome_of_proposal)).collect();
-    let mut text = results.iter().map(EditResult::text).collect::<Vec<_>>().join("\n");
+    let mut text = reported.placed(&p.edits, results, call.is_none());
     if !p.item.call.state.is_final() {
         let verdict = verdict(results, outcome_of_proposal, &mut reported.said);
         record.ok = verdict.state == CallState::Done && verdict.reason.is_none();

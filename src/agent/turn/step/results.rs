@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use crate::agent::change::execute_proposal::ProposalResult;
-use crate::edit::{self, EditResult};
+use crate::agent::turn::step::syntax::BrokenFiles;
+use crate::edit::{self, Edit, EditResult, Op, UNCHANGED};
 use crate::proposal::{
     Choice, Decision, FileChange, FileDecision, HunkCount, HunkKind, MergeRung, MergedFile, Proposal,
 };
@@ -23,6 +24,46 @@ const THERE: &str = "already there";
 
 /// Begins the entry for a merge among the names of files that were told already; no file has such a name.
 const MERGED: &str = "\0merged ";
+
+/// The things that one call of a proposal reports for all of them.
+#[derive(Default)]
+pub struct Reported {
+    /// The files of which the whole new text was told, and other things that were.
+    pub said: HashSet<String>,
+    /// The files that do not parse any more, and are not told yet.
+    pub broken: BrokenFiles,
+    /// The files that were changed in this turn, or were to be by this proposal.
+    pub changed: HashSet<String>,
+    /// The files of this proposal that were written.
+    pub written: HashSet<String>,
+}
+
+impl Reported {
+    /// Returns whether an edit was made before, in this turn.
+    pub fn stands(&self, result: &EditResult) -> bool {
+        result.status == edit::EditStatus::Made && self.changed.contains(&result.path)
+    }
+
+    /// Returns whether the model must answer to an edit that changes nothing and was not made in this turn: it believes that
+    /// it changed something. One that changed a file only repeats others beside it, or the same one as it was.
+    pub fn is_in_vain(&self, edit: &Edit, result: &EditResult) -> bool {
+        let is_no_change = matches!(result.status, edit::EditStatus::Same | edit::EditStatus::Made);
+        let is_whole = matches!(edit.op, Op::Write { .. } | Op::Overwrite { .. });
+        let is_repeated = !self.written.is_empty() && (is_whole || !self.written.contains(&result.path));
+        is_no_change && !is_repeated && !self.stands(result)
+    }
+
+    /// Returns what the model is told of how its edits were placed; `is_text`: they are written in its text.
+    pub fn placed(&self, edits: &[Edit], results: &[EditResult], is_text: bool) -> String {
+        let text = |(edit, result): (&Edit, &EditResult)| match result.status {
+            edit::EditStatus::Same if is_text && !self.is_in_vain(edit, result) => {
+                format!("{}: {UNCHANGED}", result.path)
+            }
+            _ => result.text(),
+        };
+        edits.iter().zip(results).map(text).collect::<Vec<_>>().join("\n")
+    }
+}
 
 /// The outcome of one call.
 pub struct Verdict {
@@ -348,5 +389,28 @@ mod tests {
         let verdict = decided(&results, &proposal, &decision, &|path| path == "a.rs", &mut HashSet::new());
         assert_eq!((verdict.summary.as_str(), verdict.is_there), ("already there", true));
         assert_eq!(verdict.for_model.as_deref(), Some("a.rs: already there; nothing was written"));
+    }
+
+    #[test]
+    fn a_file_that_is_repeated_beside_a_change_raises_no_question() {
+        let status = edit::EditStatus::Same;
+        let same = EditResult { index: 0, path: "a.rs".into(), format: edit::Format::WHOLE, status };
+        let whole = Edit::new("a.rs", Op::Overwrite { content: "a\n".into() }, edit::Format::WHOLE, "whole");
+        let part = Edit { op: Op::Hunks(Vec::new()), ..whole.clone() };
+        let beside = |paths: &[&str]| {
+            let written = paths.iter().map(|path| path.to_string()).collect();
+            Reported { written, ..Reported::default() }
+        };
+        for (edit, written, is_in_vain) in [
+            (&whole, beside(&[]), true),
+            (&whole, beside(&["b.rs"]), false),
+            (&whole, beside(&["a.rs"]), false),
+            (&part, beside(&["b.rs"]), false),
+            (&part, beside(&["a.rs"]), true),
+        ] {
+            assert_eq!(written.is_in_vain(edit, &same), is_in_vain, "{:?} {edit:?}", written.written);
+            let told = written.placed(std::slice::from_ref(edit), std::slice::from_ref(&same), true);
+            assert_eq!(told.contains("Send it again"), is_in_vain, "{told}");
+        }
     }
 }

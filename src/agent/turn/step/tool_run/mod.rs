@@ -441,7 +441,8 @@ impl ToolRun<'_> {
             return;
         }
         // A small model that wrote the file as it was has lost sight of the task.
-        let again = self.context.settings().small_model && !self.notes.unchanged().is_empty();
+        let is_idle = !self.notes.changed && !self.notes.unchanged().is_empty();
+        let again = self.context.settings().small_model && is_idle;
         if let Some(task) = self.session.prompt_text().filter(|_| again) {
             self.texts.push(format!("The task: {}", first_words(&task, MAX_TASK)));
         }
