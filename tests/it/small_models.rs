@@ -762,6 +762,25 @@ async fn files_that_come_back_as_they_are_beside_a_change_are_not_asked_about() 
     live.close().await;
 }
 
+/// A document as it is, as it shall be and once more so is written once, and what stands raises no question.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_document_before_and_after_its_change_is_written_once() {
+    let before = "# Tool\n\nIt does things.\n\n## Use\n\n1. Import it.\n";
+    let after = format!("{before}\n## Test\n\nRun:\n```\npython test.py\n```\n");
+    let block = |text: &str| format!("```\nREADME.md\n```\n```\n{text}```\n\n");
+    let (old, new) = (block(before), block(&after));
+    let answer = say(&format!(
+        "**Before, `README.md`:**\n{old}**After, `README.md`:**\n{new}This is all of `README.md`. Its diff:\n\n{new}That is it.\n"
+    ));
+    let world = World::new().file("README.md", before).approve("edits").model([answer, say("Unasked.")]);
+    let mut live = started(&world, "qwen2.5:3b");
+    live.submit("Say in @README.md how to run the tests, and show the diff");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!((live.requests().len(), notices(&live)), (1, Vec::new()));
+    assert_eq!(world.read("README.md"), after);
+    live.close().await;
+}
+
 /// What was said at the end of a turn stands there again when its session is resumed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_ends_of_turns_are_shown_again_on_resume() {

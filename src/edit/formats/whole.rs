@@ -12,7 +12,7 @@ use crate::edit::stream::context::{CUT, Progress, ReaderContext};
 use crate::edit::stream::input::Input;
 use crate::edit::stream::paths;
 use crate::edit::stream::paths::openers::OpenBlock;
-use crate::edit::stream::pieces::{EditId, EditPart, End};
+use crate::edit::stream::pieces::{EditId, EditPart, End, KnownFile};
 use crate::edit::stream::reader::Reader;
 use crate::edit::stream::starts::{self, Fence, HEAD};
 use crate::edit::stream::tags::{Tag, tag};
@@ -170,6 +170,14 @@ impl Whole {
             // The answer was cut in what may be a block of the file.
             false => Bare::Unclear,
         }
+    }
+
+    /// Returns whether what came so far is the file as it is, and what follows ends with a line that leads to another block: it
+    /// changes nothing.
+    fn is_quoted(&self, ctx: &ReaderContext) -> bool {
+        let leads = self.ahead.last.ends_with([':', '：']) || self.ahead.last.ends_with("**");
+        let is_own = |file: &KnownFile| paths::same_path(&self.path, &file.path);
+        leads && ctx.known.iter().any(|file| is_own(file) && file.text.trim_end() == self.content.trim_end())
     }
 
     /// Returns whether most of these lines are in the file as it is.
@@ -330,6 +338,9 @@ impl Reader for Whole {
                             input.skip(line.next);
                             match bare {
                                 Bare::Closes => self.close(&self.content, true, ctx),
+                                _ if input.end != Some(End::Cut) && self.is_quoted(ctx) => {
+                                    self.close(&self.content, true, ctx);
+                                }
                                 _ => self.drop_it(if input.end == Some(End::Cut) { CUT } else { UNCLEAR }, ctx),
                             }
                             return Progress::Done;

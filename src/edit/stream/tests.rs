@@ -679,6 +679,34 @@ fn a_document_with_fences_in_it_is_whole_in_every_format() {
     assert_eq!(prose(&all), quoted, "all of it is shown");
 }
 
+/// A document as it is, as it shall be, and once more so: what it is changes nothing, wherever it ends.
+#[test]
+fn a_document_before_and_after_its_change_is_read_to_its_end() {
+    let before = "# Tool\n\nIt does things.\n\n## Use\n\n1. Import it.\n";
+    let after = format!("{before}\n## Test\n\nRun:\n```\npython test.py\n```\n");
+    let known = [KnownFile { path: "README.md".into(), text: before.into() }];
+    for (first, second) in [("**Before:**", "**After, `README.md`:**"), ("It is", "It shall be:")] {
+        let block = |text: &str| format!("```\nREADME.md\n```\n```\n{text}```\n\n");
+        let (old, new) = (block(before), block(&after));
+        let text = format!("{first}\n{old}{second}\n{new}This is all of `README.md`. Its diff:\n\n{new}That is it.\n");
+        for size in [1, 7, usize::MAX] {
+            let (all, _) = pieces(&text, size, Some(Format::WHOLE), &known, End::Ordinary);
+            let dropped = all.iter().filter(|piece| matches!(piece, Piece::EditDropped { .. })).count();
+            let texts: Vec<&str> = all
+                .iter()
+                .filter_map(|piece| match piece {
+                    Piece::EditDone {
+                        edit: Edit { op: Op::Overwrite { content } | Op::Write { content }, .. },
+                        ..
+                    } => Some(content.as_str()),
+                    _ => None,
+                })
+                .collect();
+            assert_eq!((dropped, texts), (0, vec![before, &after, &after]), "by {size}: {text}");
+        }
+    }
+}
+
 #[test]
 fn a_document_that_ends_in_a_block_keeps_its_last_fence() {
     let file = README.split_once("## Use").map(|(front, _)| format!("{}\n", front.trim_end())).unwrap_or_default();
