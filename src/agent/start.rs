@@ -46,6 +46,8 @@ pub struct AgentParts {
     pub mode: Option<Mode>,
     /// Every prompt asks for a change of a file.
     pub expect_change: bool,
+    /// Nobody is there to approve what the policy leaves to a person.
+    pub unattended: bool,
 }
 
 /// The front end's ends of the two channels.
@@ -125,10 +127,10 @@ pub fn spawn(parts: AgentParts) -> AgentHandle {
 
 /// Opens the services and begins what goes on in the background. What there is to say waits as reports.
 async fn boot(parts: AgentParts, events: Events, reports: mpsc::UnboundedSender<ServiceReport>) -> Supervisor {
-    let AgentParts { config, workspace, archive, provider, tools, record, mode, expect_change } = parts;
+    let AgentParts { config, workspace, archive, provider, tools, record, mode, expect_change, unattended } = parts;
     let (warnings, untrusted) = (config.warnings.clone(), config.untrusted.clone());
     let (_, wrong_rules) = command_rules(&config);
-    let settings = Settings { expect_change, ..Settings::new(&config, mode) };
+    let settings = Settings { expect_change, unattended, ..Settings::new(&config, mode) };
     let options = match config.paths.folder() {
         Some(folder) => memory::Options::in_folder(folder),
         None => memory::Options::nowhere(),

@@ -235,6 +235,7 @@ impl Context {
             record: self.global.record.clone(),
             mode,
             expect_change: false,
+            unattended: false,
         })
     }
 

@@ -89,6 +89,7 @@ impl Tour {
             record: None,
             mode,
             expect_change: false,
+            unattended: false,
         })
     }
 }

@@ -194,7 +194,7 @@ fn run_task(context: &Context, args: args::TaskArgs) -> Result<i32> {
     if let Some(path) = &context.global.record {
         Recorder::check(path).map_err(|e| anyhow::anyhow!("{e}. {}", e.hint))?;
     }
-    let parts = agent::AgentParts { expect_change: args.expect_change, ..context.parts()? };
+    let parts = agent::AgentParts { expect_change: args.expect_change, unattended: !ask, ..context.parts()? };
     let unattended = parts.config.approval == "ask" && !ask;
     let session = context.session().unwrap_or(SessionChoice::New);
     let exit = context.block_on(async {

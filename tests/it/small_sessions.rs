@@ -215,7 +215,7 @@ async fn a_part_in_place_of_the_whole_raises_a_question() {
     );
     assert_eq!((world.read("pager.py"), ran.code), (after, Some(0)));
     world.write("pager.py", &before);
-    // Sent again it is meant; a policy does not accept it all the same.
+    // Sent again it is refused again: a policy does not accept it, and nobody is there.
     let ran = task(&world, SMALL, &["--approve", "edits", &prompt], &[part, part, "I see."]).await;
     assert_eq!(world.read("pager.py"), before, "{:?}", ran.notices());
     let empty = "Here is the file:\n\n```\npager.py\n```\n";
@@ -625,7 +625,7 @@ async fn a_file_in_two_blocks_is_asked_for_in_one() {
         let asked = ran.last_message(1);
         assert!(asked.contains("it leaves out h, which another block of the answer holds"), "{asked}");
         assert_eq!((world.read("calc.py"), ran.code), (after.clone(), Some(0)), "{above}");
-        // Sent again it is meant; a policy does not accept it all the same.
+        // Sent again it is refused again: a policy does not accept it, and nobody is there.
         let world = World::new().file("calc.py", file);
         task(&world, SMALL, &words, &[&parts, &parts, "I see."]).await;
         assert_eq!(world.read("calc.py"), file, "{above}");
@@ -858,8 +858,9 @@ async fn a_file_of_which_one_definition_is_left_raises_a_question() {
     let words = ["--approve", "edits", "Remove the function b from @ab.py"];
     let ran = task(&world, SMALL, &words, &[&reply, &reply, "I see."]).await;
     assert!(ran.last_message(1).contains("it leaves out 1 of the file's 2 definitions"), "{}", ran.last_message(1));
-    assert!(ran.events.iter().any(|event| event["type"] == "proposal"), "{:?}", ran.events);
-    assert_eq!((world.read("ab.py"), ran.code), (both.clone(), Some(3)), "a person decides");
+    // Nobody is there to decide: the same again ends the turn, and the model is not invited to it.
+    assert!(!ran.last_message(1).contains("same text again"), "{}", ran.last_message(1));
+    assert_eq!((world.read("ab.py"), ran.requests.len(), ran.code), (both.clone(), 2, Some(1)), "{:?}", ran.notices());
     // What moves to another file of the answer is not lost.
     let reply = format!("b.py\n```python\n{b}```\n\n{reply}");
     let ran = task(&world, SMALL, &["--approve", "edits", "Move b from @ab.py to b.py"], &[&reply, "Done."]).await;

@@ -275,12 +275,11 @@ impl File {
             }
         };
         if let Some(why) = doubt {
-            let questioned = |questioned: &HashSet<_>| questioned.contains(&(self.path.clone(), content.to_string()));
-            if rules.questioned.as_ref().is_some_and(|all| !questioned(all)) {
-                return Ok(EditStatus::Doubted(match self.now {
-                    FileState::Gone if self.before.is_absent() => format!("{why}. {NEW_FILE}"),
-                    _ => format!("{why} {SEND_AGAIN}"),
-                }));
+            let is_meant =
+                |all: &HashSet<_>| !rules.unattended && all.contains(&(self.path.clone(), content.to_string()));
+            if rules.questioned.as_ref().is_some_and(|all| !is_meant(all)) {
+                let is_new = matches!(self.now, FileState::Gone) && self.before.is_absent();
+                return Ok(EditStatus::Doubted(question(&why, is_new, rules.unattended)));
             }
             found = PlaceMatch { rung: Rung::Inexact, detail: Some(why) };
         }
@@ -446,12 +445,22 @@ impl File {
     }
 }
 
-const SEND_AGAIN: &str = "Nothing was written yet. For a part, send just that part as a search and replace, or the whole file with \
-                     everything that stays. To leave out the rest, send the same text again.";
+/// Returns the question to the model about a whole text that may not be meant so. Where a person is there, the same text sent
+/// again is put to them.
+fn question(why: &str, is_new: bool, unattended: bool) -> String {
+    let (sign, advice, again) = if is_new { (".", NEW_FILE, MAKE_IT) } else { ("", A_PART, LEAVE_OUT) };
+    let again = if unattended { "" } else { again };
+    format!("{why}{sign} {advice}{again}")
+}
+
+const A_PART: &str = "Nothing was written yet. For a part, send just that part as a search and replace, or the whole file with \
+                      everything that stays.";
+const LEAVE_OUT: &str = " To leave out the rest, send the same text again: the person decides.";
 
 /// The advice to the model on a block whose path names files in other folders but for those folders.
-const NEW_FILE: &str = "Nothing was written yet. To change a file that is there, send the block again under its whole path. To \
-                        make a new file of this name, send the same text again.";
+const NEW_FILE: &str =
+    "Nothing was written yet. To change a file that is there, send the block again under its whole path.";
+const MAKE_IT: &str = " To make a new file of this name, send the same text again: the person decides.";
 
 /// The advice to the model on deleting or moving a file that holds what it did not read.
 pub(super) const CHANGED: &str =

@@ -51,6 +51,9 @@ pub struct GroupRules {
     /// Refuse a whole new text that leaves out most of its file, as [`Doubted`](crate::edit::EditStatus::Doubted), but
     /// for those texts (path and text) of which the model was asked before; `None`: every one is placed as inexact.
     pub questioned: Option<HashSet<(String, String)>>,
+    /// Nobody is there who could approve what is inexact: a text of which the model was asked is refused again, and it is not
+    /// told to send it once more.
+    pub unattended: bool,
     /// The files whose text the model knows: a whole text under a wrong name may be one of them.
     pub known: Vec<KnownFile>,
     /// Joins edits of a file as it was read with the file as it is.

@@ -131,7 +131,7 @@ fn a_text_that_may_leave_lines_out_raises_a_question_first() {
     let old: String = (0..9).map(|n| format!("key{n} = {n}\n")).collect();
     let content = format!("{}# and so on\n", &old[..old.len() / 3 * 2]);
     let edit = Edit::new("a", Op::Overwrite { content: content.clone() }, Format::TOOLS, "editFile");
-    let run = |questioned: HashSet<(String, String)>| {
+    let run = |questioned: HashSet<(String, String)>, unattended: bool| {
         let mut lookup = |path: &str| {
             let state = State::file(old.as_bytes());
             Ok(Current { path: path.to_string(), state, seen: true, read: None, instead: Vec::new(), withheld: None })
@@ -139,13 +139,19 @@ fn a_text_that_may_leave_lines_out_raises_a_question_first() {
         apply(
             std::slice::from_ref(&edit),
             &mut lookup,
-            &GroupRules { questioned: Some(questioned), ..GroupRules::default() },
+            &GroupRules { questioned: Some(questioned), unattended, ..GroupRules::default() },
         )
     };
-    let first = run(HashSet::new());
+    let first = run(HashSet::new(), false);
     assert!(matches!(&first.results[0].status, EditStatus::Doubted(why) if why.contains("# and so on")));
-    let again = run(HashSet::from([("a".to_string(), content)]));
-    assert_eq!(again.results[0].rung(), Some(Rung::Inexact));
+    assert!(first.text().contains("send the same text again"), "{}", first.text());
+    let asked = HashSet::from([("a".to_string(), content)]);
+    assert_eq!(run(asked.clone(), false).results[0].rung(), Some(Rung::Inexact));
+    // Where nobody is there to decide, it is refused again, and the model is not invited to that.
+    for refused in [run(HashSet::new(), true), run(asked, true)] {
+        assert!(matches!(&refused.results[0].status, EditStatus::Doubted(_)), "{}", refused.text());
+        assert!(!refused.text().contains("again"), "{}", refused.text());
+    }
 }
 
 #[test]

@@ -284,6 +284,8 @@ const REASONS: &[(&str, &[&str])] = &[
             "Did you mean 7?",
             "there is no such file.7 Look at the folder with `list`, or make the file",
             "Nothing was written yet",
+            "To leave out the rest, send the same text again: the person decides",
+            "To make a new file of this name, send the same text again: the person decides",
         ],
     ),
     (

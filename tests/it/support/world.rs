@@ -143,6 +143,7 @@ impl World {
             record: None,
             mode: self.mode,
             expect_change: false,
+            unattended: false,
         }
     }
 

@@ -28,6 +28,8 @@ pub struct Settings {
     pub small_model: bool,
     /// Every prompt asks for a change of a file: `task --expect-change`.
     pub expect_change: bool,
+    /// Nobody is there to approve what the policy leaves to a person.
+    pub unattended: bool,
     /// The model takes no tools.
     pub no_tools: bool,
     /// The model is told of its tools in the prompt, and writes calls as text.
@@ -55,6 +57,7 @@ impl Settings {
             format_chosen: false,
             small_model: false,
             expect_change: false,
+            unattended: false,
             no_tools: false,
             text_calls: false,
             displays: false,

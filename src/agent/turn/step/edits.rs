@@ -256,6 +256,7 @@ async fn place(
         _ => None,
     };
     let (count, questioned, known) = (edits.len(), files.asked_whole.clone(), files.known().to_vec());
+    let unattended = context.settings().unattended;
     let (past, shows) = (files.past.clone(), context.services.config.writes_text(&context.target().model));
     let placed = tokio::task::spawn_blocking(move || {
         // Deleting and moving mean a link itself; all else the file it leads to.
@@ -280,7 +281,8 @@ async fn place(
             Ok(Current { path, state, seen: known, read, instead, withheld })
         };
         let merger = context.services.archive.merger().clone();
-        let rules = GroupRules { in_play, all_or_nothing: false, questioned: Some(questioned), known, merger, past };
+        let questioned = Some(questioned);
+        let rules = GroupRules { in_play, all_or_nothing: false, questioned, unattended, known, merger, past };
         let mut outcome = edit::apply(&edits, &mut lookup, &rules);
         labels::label(&mut outcome.changes);
         workspace.note_other_names(&mut outcome.changes);
