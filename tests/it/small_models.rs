@@ -781,6 +781,29 @@ async fn a_document_before_and_after_its_change_is_written_once() {
     live.close().await;
 }
 
+/// A file's whole new text that names no file is asked about once, where one file is in play; then the end of the turn says so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_whole_file_without_its_path_is_asked_for_with_it() {
+    let file = "import csv\nimport sys\n\ndef main():\n    path = sys.argv[1]\n    total = 0\n    with open(path) as f:\n        for row in csv.reader(f):\n            total += int(row[1])\n    print(total)\n\nmain()\n";
+    let new = "import csv\nfrom sys import argv\n\ndef main():\n    if len(argv) != 2:\n        print(\"Usage: python csv_total.py <path-to-csv>\")\n        return\n\n    try:\n        with open(argv[1], 'r') as file:\n            reader = csv.reader(file)\n            total = 0\n            for i, row in enumerate(reader):\n                if i == 0:\n                    continue\n                try:\n                    amount = int(row[0])\n                    total += amount\n                except ValueError:\n                    continue\n            print(total)\n    except FileNotFoundError:\n        print(\"File not found.\")\n\nif __name__ == \"__main__\":\n    main()\n";
+    let bare = || say(&format!("```python\n{new}```\n"));
+    let better = file.replace("row[1]", "row[0]");
+    let titled = say(&format!("csv_total.py\n```python\n{better}```\n"));
+    for (model, requests, told) in
+        [(vec![bare(), titled], 2, vec![]), (vec![bare(), bare(), say("Unasked.")], 2, vec!["no file was changed"])]
+    {
+        let world = World::new().file("csv_total.py", file).approve("edits").model(model);
+        let mut live = started(&world, "granite3.3:8b");
+        live.submit("Fix @csv_total.py");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        assert_eq!((live.requests().len(), notices(&live)), (requests, told.iter().map(|t| t.to_string()).collect()));
+        let question = live.requests()[1].messages.last().expect("a question").text().into_owned();
+        assert!(question.contains("which file it belongs to: is it csv_total.py?"), "{question}");
+        assert_eq!(world.read("csv_total.py"), if told.is_empty() { &better } else { file });
+        live.close().await;
+    }
+}
+
 /// What was said at the end of a turn stands there again when its session is resumed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_ends_of_turns_are_shown_again_on_resume() {

@@ -148,12 +148,18 @@ impl Effect {
     }
 
     /// Returns whether the model is asked once more, in a turn that would end without a change, because a block of its answer
-    /// has no place in its file.
+    /// has no place in its file, or where edits are written as text because one that names no file may be that of the only
+    /// one in play.
     pub fn asks_again(&mut self, session: &mut Conversation, settings: &Settings, follow_up: &mut FollowUp) -> bool {
         let is_idle = !self.changed && !self.changes_requested && self.unchanged.is_none();
         let is_asked = match &self.unread {
             Some(UnreadText { why: Unread::NoPlace(path), .. }) if is_idle && session.undecided.is_empty() => {
                 follow_up.again_for(session, path, settings.format)
+            }
+            Some(UnreadText { why: Unread::PerhapsOf(path), .. })
+                if is_idle && session.undecided.is_empty() && settings.format != Format::TOOLS =>
+            {
+                follow_up.again_without_path(session, path, settings.format)
             }
             _ => false,
         };
@@ -200,7 +206,7 @@ impl Effect {
 /// Returns the reason why something was not read as an edit, in a sentence.
 fn sentence(why: &Unread) -> String {
     match why {
-        Unread::NoFile => say::block_without_file().to_string(),
+        Unread::NoFile | Unread::PerhapsOf(_) => say::block_without_file().to_string(),
         Unread::OtherFile(paths) => say::block_of_other_file(paths),
         Unread::NoPlace(path) => say::block_without_place(path),
         Unread::AsItIs(path) => say::block_as_it_is(path),

@@ -15,7 +15,7 @@ pub enum Unfinished {
     Malformed,
     /// It holds thoughts, and not a word.
     Silent,
-    /// It holds a block for a file that is neither all of it nor a part with a certain place.
+    /// It holds a block for a file that is neither all of it nor a part with a certain place, or that names no file.
     Unplaced,
 }
 
@@ -43,13 +43,23 @@ impl FollowUp {
 
     /// Returns whether the model is asked once more for the change of this file, a block for which has no place in it.
     pub fn again_for(&mut self, session: &mut Conversation, path: &str, format: Format) -> bool {
+        let why = format!(
+            "{path}: nothing was written. The block for it is neither the whole file nor a part whose place in it is certain."
+        );
+        self.again_because(session, &why, format)
+    }
+
+    /// Returns whether the model is asked once more because of a block that names no file: it may be meant for this one.
+    pub fn again_without_path(&mut self, session: &mut Conversation, path: &str, format: Format) -> bool {
+        let why = format!("Nothing was written. The block does not say which file it belongs to: is it {path}?");
+        self.again_because(session, &why, format)
+    }
+
+    fn again_because(&mut self, session: &mut Conversation, why: &str, format: Format) -> bool {
         let is_asked = self.again(session, Unfinished::Unplaced);
         if is_asked {
             let how = format.reminder().unwrap_or("Make the change by a call of a tool that edits files.");
-            session.add_hidden(&format!(
-                "{path}: nothing was written. The block for it is neither the whole file nor a part whose place in it is \
-                 certain. If it is to be changed, do that now. {how}"
-            ));
+            session.add_hidden(&format!("{why} If it is to be changed, do that now. {how}"));
         }
         is_asked
     }

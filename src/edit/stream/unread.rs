@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 
 use super::block::{MOST_COMPARED, UnreadBlock, changes_definition, is_within, shows_output};
+use super::paths::claims::warns;
 use super::paths::namesakes::meant_by;
 use super::paths::spaced::perhaps_named;
 use super::paths::{path_line, same_path};
 use super::pieces::{KnownFile, Piece};
+use super::starts::language;
 use super::unfenced::parts::holds_part;
-use crate::edit::path::may_name;
+use crate::edit::path::{is_language, may_name};
 use crate::edit::{Edit, Format, Op, names};
 
 /// Something in an answer that looks like an edit and was not read as one.
@@ -25,6 +27,8 @@ pub struct UnreadText {
 pub enum Unread {
     /// A block that names no file.
     NoFile,
+    /// A block that names no file, the only one in its answer, and may be the new text of this one, the only one in play.
+    PerhapsOf(String),
     /// A block for a file that is not in play, or several, by their paths.
     OtherFile(String),
     /// A block for this file, or one of several, which is neither all of it nor a part with a certain place.
@@ -79,7 +83,7 @@ pub(super) fn unread_text(
             (!is_read && (holds_file(&prose, known) || is_bare())).then_some(Unread::NoForm)
         })
         .or_else(|| holds_part(&prose, is_read, known).then_some(Unread::NoForm))
-        .or_else(|| first(|why| *why == Unread::NoFile))
+        .or_else(|| perhaps_of(&whys, blocks, known).or_else(|| first(|why| *why == Unread::NoFile)))
         .or_else(|| (!is_read && blocks.iter().any(UnreadBlock::is_diff)).then_some(Unread::NoFile))
         .or_else(|| first(|why| matches!(why, Unread::AsItIs(_))).filter(|_| !is_read))
         .or_else(|| quotes().then_some(Unread::NoForm))?;
@@ -111,6 +115,19 @@ fn other_files(whys: &[Unread]) -> Option<Unread> {
         }
     }
     (!paths.is_empty()).then(|| Unread::OtherFile(paths.join(", ")))
+}
+
+/// Returns the reason of the only block of code, where it names no file and may be the new text of the only one in play: it has
+/// two lines of it, and its language.
+fn perhaps_of(whys: &[Unread], blocks: &[UnreadBlock], known: &[KnownFile]) -> Option<Unread> {
+    let ([Unread::NoFile], [file]) = (whys, known) else { return None };
+    let mut code = blocks.iter().filter(|block| !block.shows_output() && block.content.lines().count() >= LEAST);
+    let block = code.next().filter(|block| block.path.is_none() && code.next().is_none())?;
+    let language = language(&block.info);
+    let is_like = (language.is_empty() || is_language(&language, &file.path))
+        && quotes_file(&block.content, known)
+        && !is_within(&block.content, &file.text);
+    (is_like && !block.is_diff() && !warns(&block.said)).then(|| Unread::PerhapsOf(file.path.clone()))
 }
 
 /// Returns the reason why a block was not read, if it looks like an edit. `displays`: the model makes its changes by calls.
@@ -270,6 +287,35 @@ mod tests {
         }
         let quoted = "> calc.py\n> <<<<<<< SEARCH\n> return 1\n> =======\n> return 3\n> >>>>>>> REPLACE\n";
         assert_eq!(why(&format!("{quoted}`x`"), Format::BLOCKS), Some(Unread::NoForm));
+    }
+
+    #[test]
+    fn a_lone_block_that_is_like_the_one_file_in_play_may_be_its_new_text() {
+        let file = "import csv\nimport sys\n\ndef main():\n    path = sys.argv[1]\n    total = 0\n    with open(path) as f:\n        for row in csv.reader(f):\n            total += int(row[1])\n    print(total)\n\nmain()\n";
+        let new = "import csv\nfrom sys import argv\n\ndef main():\n    if len(argv) != 2:\n        print(\"Usage: python csv_total.py <path-to-csv>\")\n        return\n\n    try:\n        with open(argv[1], 'r') as file:\n            reader = csv.reader(file)\n            total = 0\n            for i, row in enumerate(reader):\n                if i == 0:\n                    continue\n                try:\n                    amount = int(row[0])\n                    total += amount\n                except ValueError:\n                    continue\n            print(total)\n    except FileNotFoundError:\n        print(\"File not found.\")\n\nif __name__ == \"__main__\":\n    main()\n";
+        let why = |text: &str, known: &[(&str, &str)]| {
+            let known = known.iter().map(|(path, text)| KnownFile { path: (*path).into(), text: (*text).into() });
+            let calls = crate::tools::ToolSet::builtin().calls();
+            let unread = crate::edit::stream::unread(text, (Format::WHOLE, false), known.collect::<Vec<_>>(), calls);
+            unread.map(|unread| unread.why)
+        };
+        let perhaps = Some(Unread::PerhapsOf("csv_total.py".into()));
+        for text in [
+            format!("```python\n{new}```\n"),
+            format!("So:\n\n```\n{new}```\nRun it:\n```bash\npython csv_total.py\n```\n"),
+        ] {
+            assert_eq!(why(&text, &[("csv_total.py", file)]), perhaps, "{text}");
+            // Of two files it is not known which one is meant.
+            assert_eq!(why(&text, &[("csv_total.py", file), ("b.py", "x = 1\n")]), Some(Unread::NoFile), "{text}");
+        }
+        for text in [
+            "It is used so:\n```python\nimport csv_total\ncsv_total.main()\nexit(0)\n```\n".to_string(),
+            format!("Do not write it like this:\n```python\n{new}```\n"),
+            format!("In JavaScript:\n```js\n{new}```\n"),
+            format!("Either\n```python\n{new}```\nor\n```python\n{new}# more\n```\n"),
+        ] {
+            assert_ne!(why(&text, &[("csv_total.py", file)]), perhaps, "{text}");
+        }
     }
 
     #[test]
