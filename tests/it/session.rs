@@ -459,7 +459,7 @@ async fn the_same_call_three_times_and_the_step_limit_stop_to_ask() {
     let world = World::new().model([again(), again(), again(), say("Never reached.")]);
     let mut live = world.start();
     live.submit("loop");
-    assert!(matches!(live.end().await, TurnEnd::Asking(why) if why.contains("three times")));
+    assert!(matches!(live.end().await, TurnEnd::Asking(why) if why.contains("again and again")));
     let world = World::new().max_steps(2).model([
         call("list", json!({"path": "."})),
         call("list", json!({"path": ".", "recursive": true})),

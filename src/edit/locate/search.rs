@@ -41,7 +41,7 @@ pub struct LocatedPlace {
     /// True if another place is as like, and the name of a definition told them apart: in what else the search text is not
     /// as the place, it may be as the other one.
     pub(in crate::edit) is_chosen: bool,
-    /// Of a place that is only alike, the lines that answer to each other: (line of the search text, line of the file).
+    /// The lines of a place that is only alike that answer to each other: (line of the search text, line of the file).
     pub(in crate::edit) pairs: Vec<(usize, usize)>,
 }
 

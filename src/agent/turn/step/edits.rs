@@ -294,16 +294,18 @@ async fn place(
         };
         PlacedEdits { changes: outcome.changes, results: outcome.results, merged, excused, shown }
     });
-    placed.await.unwrap_or_else(|_| {
-        let failed = |index| EditResult {
-            index,
-            path: String::new(),
-            format: edit::Format::TOOLS,
-            status: edit::EditStatus::Failed("placing the edit failed in nebula itself; try another way".into()),
-        };
-        let results = (0..count).map(failed).collect();
-        PlacedEdits { results, ..PlacedEdits::default() }
-    })
+    placed.await.unwrap_or_else(|_| unplaced(count))
+}
+
+/// Returns the results of edits whose placing failed in nebula itself.
+fn unplaced(count: usize) -> PlacedEdits {
+    let failed = |index| EditResult {
+        index,
+        path: String::new(),
+        format: edit::Format::TOOLS,
+        status: edit::EditStatus::Failed("placing the edit failed in nebula itself; try another way".into()),
+    };
+    PlacedEdits { results: (0..count).map(failed).collect(), ..PlacedEdits::default() }
 }
 
 /// Returns what others had changed in a file into which edits were merged: what was read of it, and what it was then.
