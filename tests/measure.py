@@ -696,7 +696,7 @@ def steps():
     """own time between a response's end and the next request: a read tool, on one file and on another each time, then an edit, 1,000 steps each"""
     count = 1000
     for name, arguments in (
-        ("read", lambda n: call("readFile", {"path": "a.txt", "startLine": 1 + n % 2})),
+        ("read", lambda n: call("readFile", {"path": "a.txt", "startLine": 1, "endLine": 2 + n})),
         ("file", lambda n: call("readFile", {"path": f"part/f{n}.txt"})),
         ("edit", lambda n: call("replaceInFile", {"path": "a.txt", "search": f"number {n}\n", "replace": f"number {n + 1}\n"})),
     ):
@@ -730,7 +730,7 @@ def wires():
     """own time between a response's end and the next request, 1,000 steps of a read tool, each wire format"""
     count = 1000
     for wire in WIRES:
-        model = Model(lambda n: call("readFile", {"path": "a.txt", "startLine": 1 + n % 2}) if n < count else say("Done."), wire)
+        model = Model(lambda n: call("readFile", {"path": "a.txt", "startLine": 1, "endLine": 2 + n}) if n < count else say("Done."), wire)
         world = World()
         world.connect(model)
         world.write("a.txt", "number 0\n" + "x" * 1000 + "\n")
@@ -823,7 +823,7 @@ def commands():
     world.close()
     # What else a step takes is measured with a call that reads a file.
     steps = {}
-    for name, arguments in ("runCommand", lambda n: {"command": f"true {n}"}), ("readFile", lambda n: {"path": "a.txt", "startLine": 1 + n % 2}):
+    for name, arguments in ("runCommand", lambda n: {"command": f"true {n}"}), ("readFile", lambda n: {"path": "a.txt", "startLine": 1, "endLine": 2 + n}):
         model = Model(lambda n: call(name, arguments(n)) if n < 50 else say("Done."))
         world = World(model.url)
         world.write("a.txt", "number 0\n" + "x" * 1000 + "\n")

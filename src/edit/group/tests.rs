@@ -1186,6 +1186,14 @@ fn a_line_that_a_diff_leaves_out_of_its_context_stays() {
     }
 }
 
+#[test]
+fn a_hunk_of_new_lines_goes_into_a_file_of_blank_ones() {
+    for (old, wanted) in [("", "one\ntwo\n"), ("\n", "one\ntwo\n\n"), ("\n  \n", "one\ntwo\n\n  \n")] {
+        let outcome = run(&[diff("a.txt", Some([(0, 0), (1, 9)]), "+one\n+two")], &[("a.txt", old)], false);
+        assert_eq!(outcome.changes[0].after.text(), Some(wanted), "{}", outcome.text());
+    }
+}
+
 /// A line without its `+` comes where its place is certain; a hunk without any mark that has a line otherwise has no place.
 #[test]
 fn a_line_of_a_hunk_without_its_mark_is_not_passed_over() {

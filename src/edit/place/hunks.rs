@@ -374,6 +374,8 @@ impl Placer<'_> {
         let inexact = |detail: &str| PlaceMatch { rung: Rung::Inexact, detail: Some(detail.to_string()) };
         let (line, found) = match (above.as_slice(), self.hunk.header) {
             _ if self.hunk.at_end || hay.len() == 0 => (hay.len(), sure(true)),
+            // Blank lines alone are no lines that could be named.
+            _ if self.text.trim().is_empty() => (0, sure(true)),
             ([one], _) if self.hunk.strict_above => (hay.at(*one) + 1, sure(true)),
             (_, Some([(_, 0), (start, count)])) if count == new.len() && (1..=hay.len() + 1).contains(&start) => {
                 (start - 1, inexact("by line number alone"))
