@@ -127,11 +127,18 @@ fn attribute_names_of(file: &File) -> Vec<String> {
     attribute_names(|list| flistxattr(file, list))
 }
 
-/// Returns the names in a list that a call of the system fills in.
-fn attribute_names(list: impl FnOnce(&mut [u8]) -> rustix::io::Result<usize>) -> Vec<String> {
-    let mut bytes = vec![0; LARGEST];
-    let length = list(&mut bytes).unwrap_or(0);
-    let names = bytes[..length].split(|b| *b == 0).filter(|n| !n.is_empty());
+/// Returns the names in a list that a call of the system fills in. Of most files it is short or empty.
+fn attribute_names(list: impl Fn(&mut [u8]) -> Result<usize, Errno>) -> Vec<String> {
+    let (mut short, mut long) = ([0; 512], Vec::new());
+    let bytes = match list(&mut short) {
+        Err(Errno::RANGE) => {
+            long.resize(LARGEST, 0);
+            let length = list(&mut long).unwrap_or(0);
+            &long[..length]
+        }
+        length => &short[..length.unwrap_or(0)],
+    };
+    let names = bytes.split(|b| *b == 0).filter(|n| !n.is_empty());
     names.map(|n| String::from_utf8_lossy(n).into_owned()).collect()
 }
 

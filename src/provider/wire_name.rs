@@ -1,4 +1,4 @@
-//! The names of wire formats: in the configuration, for people, and of the variables with their servers' addresses.
+//! The names of wire formats: in the configuration, and for people.
 
 /// The wire format of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,16 +47,6 @@ impl Wire {
             Wire::Ollama => "Ollama's own format",
             Wire::Embedded => "no format: the model runs here",
             Wire::Replay => "recordings",
-        }
-    }
-
-    /// Returns the variable that holds the address of the servers that speak it.
-    pub fn url_variable(self) -> &'static str {
-        match self {
-            Wire::Anthropic => "ANTHROPIC_BASE_URL",
-            Wire::Gemini => "GOOGLE_GEMINI_BASE_URL",
-            Wire::Ollama => "OLLAMA_HOST",
-            Wire::Chat | Wire::Responses | Wire::Embedded | Wire::Replay => "OPENAI_BASE_URL",
         }
     }
 

@@ -7,6 +7,7 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::{self, error::TrySendError};
 
 use crate::messages::records::show;
+use crate::messages::verbs::PREVIEWED;
 use crate::proposal::ProposalId;
 use crate::protocol::{
     Call, Event, EventBody, Item, ItemId, Level, Listing, Notice, NoticeAction, Outcome, ProposalEvent, QuestionId,
@@ -233,6 +234,9 @@ fn localised(mut event: EventBody) -> EventBody {
 fn item(item: &mut Item) {
     match item {
         Item::Call(call) => {
+            if call.is_preview() {
+                call.verb.done = PREVIEWED.into();
+            }
             show(&mut call.summary);
             let file = call.file().to_string();
             if let Some(reason) = &mut call.reason {
@@ -252,4 +256,23 @@ fn item(item: &mut Item) {
 fn notice(notice: &mut Notice) {
     show(&mut notice.title);
     show(&mut notice.detail);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::{Call, CallState, ItemId, Verb};
+
+    #[test]
+    fn a_command_that_was_thrown_away_is_no_command_that_ran() {
+        let done = |summary: &str| {
+            let verb = Verb { done: "ran".into(), ..Verb::default() };
+            let call = Call { summary: summary.into(), ..Call::new(RUN_COMMAND, verb, CallState::Done) };
+            match localised(EventBody::Added(ItemId(1), Item::Call(call))) {
+                EventBody::Added(_, Item::Call(call)) => call.verb.done,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!((done("preview, exit 0").as_str(), done("exit 0").as_str()), ("previewed", "ran"));
+    }
 }

@@ -118,8 +118,8 @@ pub async fn over_budget(config: &ConfigFiles, events: &Events, session: &Conver
     let left = BudgetLeft::of(config, session)?;
     let (dollars, tokens) = {
         let config = config.read();
-        let spent_dollars = config.budget.filter(|_| left.dollars.is_some_and(|left| left <= 0.0));
-        (spent_dollars, config.budget_tokens.filter(|_| left.tokens == Some(0)))
+        let dollars = config.budget.filter(|_| left.dollars.is_some_and(|left| left <= 0.0));
+        (dollars, config.budget_tokens.filter(|_| left.tokens == Some(0)))
     };
     let spent = session.totals;
     let title = match (dollars, tokens) {

@@ -68,6 +68,11 @@ pub const PROVIDERS: &[&str] = &{
     names
 };
 
+/// Returns the variable that holds the address of a provider, or of the servers that speak the wire format of this name.
+pub fn url_variable(name: &str) -> &'static str {
+    row(name).and_then(|row| row.url_variable).or(OPENAI.url_variable).unwrap_or_default()
+}
+
 /// Returns whether a name stands for a provider that needs no row in the configuration and can be chosen by it.
 pub fn is_built_in(name: &str) -> bool {
     PROVIDERS.contains(&name) && name != "replay"

@@ -9,6 +9,7 @@ use reqwest::{Client, RequestBuilder, Response, Url};
 
 use super::key_command::KeyCommand;
 use super::retry::{Again, Failure};
+use crate::config::providers::url_variable;
 use crate::config::{Connection, Secret};
 use crate::messages::provider as say;
 use crate::messages::records::localized;
@@ -80,7 +81,7 @@ impl Server {
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
             .ok_or_else(|| {
                 let message = say::no_url(&connection.provider, &format!("{:?}", connection.base_url));
-                settings(message, &say::set_url(&wire.url_variable()))
+                settings(message, &say::set_url(&url_variable(wire.name())))
             })?;
         let mut headers = HeaderMap::new();
         for (name, value) in &connection.headers {

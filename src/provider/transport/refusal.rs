@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::http::{KeySource, Server, plain, read_limited};
 use super::named_window::named_window;
 use super::retry::{Again, Failure, retry_after, retry_after_ms};
+use crate::config::providers::url_variable;
 use crate::messages::provider as say;
 use crate::provider::models::Model;
 use crate::provider::{Error, ErrorKind, ServerWords};
@@ -121,7 +122,7 @@ impl Server {
             300..=399 => {
                 let to = with.location.clone().unwrap_or_else(|| say::another_address().into());
                 let message = say::redirects(&host, &to, &code);
-                never(ErrorKind::NotFound, message, &say::set_base_url(&self.wire().url_variable()))
+                never(ErrorKind::NotFound, message, &say::set_base_url(&url_variable(self.wire().name())))
             }
             413 | 429 if code == 413 || body.is_too_large() => (Self::too_long(model, quoted), Again::Never),
             400 | 422 if body.is_about_length() => (Self::too_long(model, quoted), Again::Never),

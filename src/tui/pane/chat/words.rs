@@ -8,7 +8,7 @@ use crate::messages::{
     verbs,
 };
 use crate::proposal::HunkCount;
-use crate::protocol::{Call, CallChange, CallState, DecidedHold, NoticeAction, PREVIEW, Undone, Verb};
+use crate::protocol::{Call, CallChange, CallState, DecidedHold, NoticeAction, Undone, Verb};
 use crate::text::number::thousands;
 use crate::tui::action::Action;
 use crate::tui::text::cut;
@@ -69,10 +69,9 @@ impl CallSummary {
     }
 
     pub(super) fn new(call: &Call, again: bool) -> Self {
-        let verb = call.verb.clone();
         CallSummary {
             name: call.name.clone(),
-            verb: if call.is_preview() { Verb { done: verbs::PREVIEWED.into(), ..verb } } else { verb },
+            verb: call.verb.clone(),
             main: call.main.clone(),
             state: call.state,
             summary: call.summary.clone(),
@@ -232,7 +231,7 @@ fn end_of(calls: &[CallSummary], is_before: bool) -> String {
     }
     let result = match calls {
         [one] if one.is_unsuccessful || one.output.is_some() && one.state == CallState::Done => {
-            format!(": {}", one.summary.strip_prefix(PREVIEW).unwrap_or(&one.summary))
+            format!(": {}", one.summary)
         }
         _ => String::new(),
     };
@@ -371,18 +370,6 @@ mod tests {
         assert_eq!(steps(&[ran("make test", 1)], "·").whole(), "1 step: ran make test: exit 1");
         assert_eq!(steps(&[ran("make test", 0)], "·").whole(), "1 step: ran make test");
         assert_eq!(steps(&[ran("make a", 1), ran("make b", 0)], "·").whole(), "2 steps: ran make 2, 1 failed");
-        let thrown_away = |code: u8| {
-            let call = Call {
-                main: "make test".into(),
-                verb: verb.clone(),
-                summary: format!("preview, exit {code}"),
-                reason: (code > 0).then(|| format!("exit {code} · 0.4 s")),
-                ..testing::call("runCommand", CallState::Done)
-            };
-            steps(&[CallSummary::new(&call, false)], "·").whole()
-        };
-        assert_eq!(thrown_away(0), "1 step: previewed make test");
-        assert_eq!(thrown_away(2), "1 step: previewed make test: exit 2");
         let typed = CallSummary { output: Some((vec!["3".into()], 2)), ..ran("seq 3", 0) };
         assert_eq!(steps(&[typed], "·").whole(), "ran seq 3: exit 0");
     }
