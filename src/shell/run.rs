@@ -12,6 +12,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
+
 use super::env::SESSION;
 use super::left::without_trap;
 use super::message::{Exit, HELPER, HelperReport, Hold, HoldAnswer, Order, ShellState, Start, Summary, receive, send};
@@ -71,6 +74,16 @@ impl WaitingHelper {
             false => Stdio::from(writes),
         });
         Ok(WaitingHelper { process: Some(command.spawn()?), orders, reads })
+    }
+}
+
+impl WaitingHelper {
+    /// Returns whether it waits.
+    pub fn is_waiting(&self) -> bool {
+        // The end of its orders is there once it is gone.
+        let mut byte = [0];
+        let peeked = rustix::net::recv(&self.orders, &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT);
+        self.process.is_some() && peeked.err() == Some(Errno::AGAIN)
     }
 }
 

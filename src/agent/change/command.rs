@@ -106,6 +106,8 @@ pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, s
     let ended = Arc::clone(&command);
     // What fails in it fails the listing of this command alone.
     let _ = tokio::task::spawn_blocking(move || ended.keep_record(stored)).await;
+    let commands = Arc::clone(&context.commands);
+    tokio::task::spawn_blocking(move || commands.get_ready());
     if !is_over {
         watch_job(context, &command, told);
     }

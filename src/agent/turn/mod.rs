@@ -53,7 +53,9 @@ pub async fn run(context: &Arc<SessionContext>, session: &mut Conversation, stop
     let mut files = FileRefusals::default();
     session.files.begin_turn();
     session.window.begin_turn();
+    context.commands.expect(true);
     let end = steps(context, session, &mut files, stop).await;
+    context.commands.expect(false);
     files.end_turn(session);
     end
 }

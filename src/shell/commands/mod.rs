@@ -2,8 +2,10 @@
 
 mod command;
 mod earlier;
+mod next_helper;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -29,6 +31,7 @@ use crate::workspace::{Access, freshen_proof};
 pub use command::ShellCommand;
 
 use command::{CommandStates, NextNotes};
+use next_helper::NextHelper;
 
 /// The most commands that run in the background.
 pub const MOST_JOBS: usize = 8;
@@ -41,6 +44,7 @@ pub struct Commands {
     /// The folder for temporary files of the session's commands, made for the first, or why there is none.
     temporary: OnceLock<Result<tempfile::TempDir, String>>,
     since: u64,
+    next_helper: NextHelper,
 }
 
 #[derive(Default)]
@@ -81,7 +85,14 @@ impl Commands {
         let root = shell.workspace.root();
         let state = CommandsState { folder: root.into(), known: root.into(), ..CommandsState::default() };
         let since = u64::try_from(time::now()).unwrap_or_default().saturating_mul(1_000_000);
-        Commands { shell, session: session.into(), state: Mutex::new(state), temporary: OnceLock::new(), since }
+        Commands {
+            shell,
+            session: session.into(),
+            state: Mutex::new(state),
+            temporary: OnceLock::new(),
+            since,
+            next_helper: NextHelper::default(),
+        }
     }
 
     /// Returns what all sessions share.
@@ -129,8 +140,7 @@ impl Commands {
     ) -> Result<Arc<ShellCommand>, StartError> {
         let folder = self.check(request)?;
         let input = request.input && request.terminal.is_none();
-        let helper = WaitingHelper::start(&self.shell.program, request.terminal.as_deref(), input);
-        let helper = helper.map_err(StartError::Helper)?;
+        let helper = self.helper(request, input).map_err(StartError::Helper)?;
         let from = self.state().next_of(info.call.is_some()).clone();
         let (id, left) = self.reserve();
         let (keeper, bounds) = (request.view.as_ref().map_or(keeper, |_| Keeper::View), self.bounds_of(request)?);
@@ -179,6 +189,25 @@ impl Commands {
         command.keep_record(None);
         self.state().all.push(Arc::clone(&command));
         Ok(command)
+    }
+
+    /// Sets whether more commands are expected soon, so that [`Commands::get_ready`] is of use.
+    pub fn expect(&self, is_expected: bool) {
+        self.next_helper.expect(is_expected);
+    }
+
+    /// Starts the helper of the next command, where one is expected: most of the time until a shell runs is the start of
+    /// its helper.
+    pub fn get_ready(&self) {
+        self.next_helper.get_ready(&self.shell.program);
+    }
+
+    fn helper(&self, request: &CommandRequest, input: bool) -> io::Result<WaitingHelper> {
+        let is_plain = request.terminal.is_none() && !input;
+        match is_plain.then(|| self.next_helper.take()).flatten() {
+            Some(helper) => Ok(helper),
+            None => WaitingHelper::start(&self.shell.program, request.terminal.as_deref(), input),
+        }
     }
 
     /// Returns what is noted of a command beside what is known of its caller.

@@ -1,6 +1,7 @@
 //! The grants of a command beyond the workspace, and the paths they come to on this machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -172,22 +173,27 @@ pub fn bounds(grant: Grant, settings: &SandboxSettings, around: &Surroundings<'_
         write.extend(caches(home.as_deref(), around.variables));
         sockets.extend(around.variables.get("SSH_AUTH_SOCK").map(PathBuf::from));
     }
-    let private = private(settings, around.own, home.as_deref());
+    let mut real = RealPaths::default();
+    let private = real.all(private_names(settings, around.own, home.as_deref()));
     let (temporary, since) = (around.temporary.to_path_buf(), around.since);
     let mut known = caches(home.as_deref(), around.variables);
-    let all = known.iter().chain(&settings.caches).map(|path| real_or_new(path));
+    let all = known.iter().chain(&settings.caches).map(|path| real.or_new(path));
     let caches = all.filter(|path| path.to_str().is_some()).collect();
     known.extend(worktree_folders(around.root));
     known.extend(home);
     known.push(around.root.to_path_buf());
     known.extend(around.variables.get("PATH").into_iter().flat_map(std::env::split_paths));
-    let [write, folders, sockets, known] = [write, folders, sockets, known].map(real);
+    let [write, folders, sockets, known] = [write, folders, sockets, known].map(|paths| real.all(paths));
     let (ports, names_only) = (settings.ports.clone(), settings.off);
     Bounds { grant, write, folders, temporary, since, private, known, caches, sockets, ports, names_only }
 }
 
 /// Returns the files and folders that no command may read, by nebula's own folder and the home folder.
 pub fn private(settings: &SandboxSettings, own: Option<&Path>, home: Option<&Path>) -> Vec<PathBuf> {
+    RealPaths::default().all(private_names(settings, own, home))
+}
+
+fn private_names(settings: &SandboxSettings, own: Option<&Path>, home: Option<&Path>) -> Vec<PathBuf> {
     let mut private: Vec<PathBuf> = own.map(Path::to_path_buf).into_iter().collect();
     if let Some(home) = home {
         let globs = PRIVATE.iter().copied().chain(settings.private.iter().map(String::as_str));
@@ -196,22 +202,51 @@ pub fn private(settings: &SandboxSettings, own: Option<&Path>, home: Option<&Pat
     }
     // What has no text cannot be told to the helper: the folder around it is private then.
     let nameable = |path: PathBuf| path.ancestors().find(|path| path.to_str().is_some()).map(Path::to_path_buf);
-    real(private.into_iter().filter_map(nameable).collect())
+    private.into_iter().filter_map(nameable).collect()
 }
 
-/// Returns the paths that exist, without links in them, each once.
-fn real(paths: Vec<PathBuf>) -> Vec<PathBuf> {
-    let mut real: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
-    real.retain(|path| path.to_str().is_some());
-    real.sort();
-    real.dedup();
-    real
+/// The paths looked at so far, without links in them; none: it does not exist. Most that are looked for lie in a few
+/// folders, each of which is looked at once.
+#[derive(Default)]
+struct RealPaths(HashMap<PathBuf, Option<PathBuf>>);
+
+impl RealPaths {
+    /// Returns a path without links in it; none: it does not exist.
+    fn of(&mut self, path: &Path) -> Option<PathBuf> {
+        if let Some(known) = self.0.get(path) {
+            return known.clone();
+        }
+        let real = match (path.parent(), path.file_name()) {
+            (Some(folder), Some(name)) if path.is_absolute() => self.of(folder).and_then(|folder| entry(&folder, name)),
+            _ => path.canonicalize().ok(),
+        };
+        self.0.insert(path.to_path_buf(), real.clone());
+        real
+    }
+
+    /// Returns a path without links in it, as far as it exists.
+    fn or_new(&mut self, path: &Path) -> PathBuf {
+        let mut there = || Some(self.of(path.parent()?)?.join(path.file_name()?));
+        there().and_then(|new| self.of(path).or(Some(new))).unwrap_or_else(|| path.to_path_buf())
+    }
+
+    /// Returns the paths that exist, each once.
+    fn all(&mut self, paths: Vec<PathBuf>) -> Vec<PathBuf> {
+        let mut real: Vec<PathBuf> = paths.iter().filter_map(|path| self.of(path)).collect();
+        real.retain(|path| path.to_str().is_some());
+        real.sort();
+        real.dedup();
+        real
+    }
 }
 
-/// Returns a path without links in it, as far as it exists.
-fn real_or_new(path: &Path) -> PathBuf {
-    let there = || path.parent()?.canonicalize().ok()?.join(path.file_name()?).into();
-    path.canonicalize().ok().or_else(there).unwrap_or_else(|| path.to_path_buf())
+/// Returns an entry of a folder without links in its path; none: there is none.
+fn entry(folder: &Path, name: &OsStr) -> Option<PathBuf> {
+    let path = folder.join(name);
+    match fs::symlink_metadata(&path).ok()?.is_symlink() {
+        true => path.canonicalize().ok(),
+        false => Some(path),
+    }
 }
 
 fn caches(home: Option<&Path>, variables: &BTreeMap<String, String>) -> Vec<PathBuf> {
@@ -259,6 +294,29 @@ pub fn entries(folder: &Path) -> Option<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn real_paths_are_those_that_the_system_finds() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let root = dir.path().canonicalize().expect("real");
+        fs::create_dir_all(root.join("a/b")).expect("made");
+        fs::write(root.join("a/file"), "").expect("written");
+        for (to, name) in
+            [("a", "way"), ("way/b", "far"), ("nothing", "broken"), ("round", "round"), ("../file", "a/b/up")]
+        {
+            std::os::unix::fs::symlink(to, root.join(name)).expect("linked");
+        }
+        let names =
+            ["", "a", "a/b", "way/b", "far", "far/up", "way/b/up", "a/b/../file", "far/../file", "broken", "round/x"];
+        let (mut real, missing) = (RealPaths::default(), ["a/none", "a/none/below", "a/file/below", "broken/x"]);
+        for name in names.iter().chain(&missing) {
+            let path = root.join(name);
+            assert_eq!(real.of(&path), path.canonicalize().ok(), "{name}");
+        }
+        assert_eq!(real.or_new(&root.join("way/new")), root.join("a/new"));
+        assert_eq!(real.or_new(&root.join("none/new")), root.join("none/new"));
+        assert_eq!(real.or_new(&root.join("way")), root.join("a"));
+    }
 
     #[test]
     fn private_files_are_named_one_by_one_and_caches_by_their_variables() {

@@ -6,6 +6,7 @@ use crate::agent::session::approval::shell_policy;
 use crate::agent::session::context::SessionContext;
 use crate::messages::agent as say;
 use crate::proposal::Consent;
+use crate::protocol::Mode;
 use crate::shell::class::disk::{self, Met};
 use crate::shell::class::rules::{
     AskReason, CommandVerdict, Enforced, Judgement, Rule, RuleDecision, judge, prints_keys,
@@ -33,7 +34,7 @@ pub struct JudgedCommand {
     pub is_held_by_guard: bool,
     /// The reason why the policy asks about it though guard and sandbox would hold it elsewhere; none: that is not so.
     pub unguarded: Option<String>,
-    /// The reason why no command runs in a view here; none: one may.
+    /// The reason why no command runs in a view here; none: one may, or this one would run in none anyway.
     pub no_view: Option<String>,
     /// The reason why it has no preview though it was to have one: it is never run unasked then.
     pub lacks_preview: Option<String>,
@@ -162,7 +163,8 @@ pub async fn judge_command(context: &Arc<SessionContext>, call: &CommandCall) ->
         let judgement = judge(&found, &rules, policy, enforced);
         let is_unguarded = judgement.asks == Some(AskReason::Unguarded);
         let unguarded = is_unguarded.then(|| shell.no_review()).flatten();
-        let no_view = shell.no_view();
+        // Found by a look at the whole workspace.
+        let no_view = may_need_view(&judgement, &judging).then(|| shell.no_view()).flatten();
         let is_own_unprotected = shell.mounts_own(keeper).is_err();
         JudgedCommand {
             found,
@@ -180,6 +182,12 @@ pub async fn judge_command(context: &Arc<SessionContext>, call: &CommandCall) ->
         }
     });
     judged.await.ok()
+}
+
+/// Returns whether a command with this judgement may come to run in a view: by the mode, the configuration, or the person.
+fn may_need_view(judgement: &Judgement, context: &SessionContext) -> bool {
+    let is_wanted = context.services.shell.settings.preview != PreviewWhen::Never;
+    is_wanted || judgement.verdict == CommandVerdict::Ask || context.settings().mode == Mode::Plan
 }
 
 /// Lets commands that begin with these words run from now on; `keep`: also in later sessions.
