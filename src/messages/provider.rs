@@ -66,6 +66,7 @@ messages! {
     key_not_set(host, variable): "no key for {host}: {variable} is not set", "{host}のキーがありません: {variable}が設定されていません";
     set_key: "/connect on the screen takes a key; or set it and start nebula again, or start a local server.", "画面の/connectでキーを入力するか、設定してnebulaを再起動するか、ローカルサーバーを起動してください。";
     choose_other: "Choose another, or start with --model NAME.", "別のモデルを選ぶか、--model NAMEで起動してください。";
+    made_by(model, maker): "{model} is a model of {maker}: start with --model {maker}:{model}.", "{model}は{maker}のモデルです。--model {maker}:{model}で起動してください。";
     nearest(names, hint): "The nearest on offer: {names}. {hint}", "近い名前のモデル: {names}。{hint}";
     it_says(says): "It says: {says}", "サーバーの応答: {says}";
     unsaid: "The server does not say why.", "サーバーは理由を示していません。";

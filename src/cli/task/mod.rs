@@ -10,6 +10,7 @@ mod ending;
 mod exit;
 mod proposals;
 mod signals;
+mod silence;
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
@@ -65,7 +66,7 @@ pub async fn run(mut handle: AgentHandle, task: Task) -> io::Result<TaskExit> {
     let mut stopped = None;
     let exit = loop {
         let step = tokio::select! {
-            event = handle.events.recv() => match event {
+            event = silence::next(&mut handle.events, || printer.say_at_work()) => match event {
                 Some(event) => printer.event(event.body),
                 None => break Ok(TaskExit::Failed),
             },

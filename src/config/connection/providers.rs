@@ -98,6 +98,11 @@ pub fn makers() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().filter(|row| row.maker_of.is_some()).map(|row| row.name)
 }
 
+/// Returns the built-in provider that makes a model, where its name tells that.
+pub fn maker_of(model: &str) -> Option<&'static str> {
+    BUILT_IN.iter().find(|row| row.maker_of.is_some_and(|begins| model.starts_with(begins))).map(|row| row.name)
+}
+
 /// Returns the first provider whose key the environment holds, where nothing is configured. A model that was chosen by
 /// its maker's name is not asked of another one.
 pub(in crate::config) fn found(env: &Variables, model: Option<&str>) -> Option<&'static str> {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::http::{KeySource, Server, plain, read_limited};
 use super::named_window::named_window;
 use super::retry::{Again, Failure, retry_after, retry_after_ms};
-use crate::config::providers::url_variable;
+use crate::config::providers::{maker_of, url_variable};
 use crate::messages::provider as say;
 use crate::provider::models::Model;
 use crate::provider::{Error, ErrorKind, ServerWords};
@@ -199,8 +199,14 @@ fn stop(sentence: &str) -> &'static str {
     if sentence.ends_with(['.', '!', '?']) { "" } else { "." }
 }
 
-/// Names the models on offer whose names are nearest to the one that is not there.
+/// Names the models on offer whose names are nearest to the one that is not there, or the provider that makes that one.
 pub(in crate::provider) fn suggest(error: &mut Error, model: &str, offered: &[Model]) {
+    // A server that offers models of many makers names them `maker/model`.
+    let made = |known: &Model| known.name.rsplit('/').next().and_then(maker_of);
+    if let Some(maker) = maker_of(model).filter(|maker| offered.iter().all(|known| made(known) != Some(maker))) {
+        error.hint = say::made_by(&model, &maker);
+        return;
+    }
     if offered.iter().any(|known| known.name == model) {
         // It is there, and the server has said why it does not answer.
         return;
@@ -478,6 +484,7 @@ mod tests {
         };
         assert_eq!(hint("m"), "as said");
         assert!(hint("m1").contains("m, m2"), "{}", hint("m1"));
+        assert!(hint("claude-x").ends_with("--model anthropic:claude-x."), "{}", hint("claude-x"));
         let route =
             ErrorBody::of(&json!({"error": {"message": "No endpoints found matching your data policy", "code": 404}}));
         assert!(route.is_about_routes() && !route.is_about_files());

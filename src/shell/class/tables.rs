@@ -257,9 +257,13 @@ fn fetches(name: &str, arguments: &[Word]) -> bool {
     };
     let is_part = |word: &str| named(parts, if word.is_empty() { "-" } else { word });
     match name {
+        _ if arguments.iter().any(|word| word.text == "--offline") => false,
         // Parts of git stand behind options with values of their own.
         "git" => {
             let part = git_part(arguments).first().map_or("", |word| word.text.as_str());
+            if matches!(part, "clone" | "fetch" | "pull") && is_of_this_machine(git_part(arguments)) {
+                return false;
+            }
             let remote = matches!(part, "submodule" | "remote" | "lfs")
                 && ["update", "add", "fetch", "pull", "show", "prune"]
                     .iter()
@@ -269,6 +273,16 @@ fn fetches(name: &str, arguments: &[Word]) -> bool {
         "pacman" | "nix-env" => arguments.iter().any(|word| is_part(&word.text)),
         _ => is_part(part(arguments)) && (!part(arguments).is_empty() || arguments.is_empty()),
     }
+}
+
+/// Returns whether the repository that a part of git names is a path: it stands first behind the part, without options
+/// between, whose values could be taken for it.
+fn is_of_this_machine(part: &[Word]) -> bool {
+    let named = part.get(1).filter(|word| word.is_static);
+    named.is_some_and(|word| {
+        [".", ".."].contains(&word.text.as_str())
+            || ["./", "../", "/"].iter().any(|begins| word.text.starts_with(begins))
+    })
 }
 
 fn module(arguments: &[Word]) -> Option<&str> {

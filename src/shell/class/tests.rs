@@ -608,7 +608,7 @@ fn folders_that_are_archived_too_are_not_outside() {
 }
 
 #[test]
-fn an_address_of_this_machine_needs_no_network() {
+fn what_stays_on_this_machine_needs_no_network() {
     for (text, needs) in [
         ("curl http://127.0.0.1:8910/", false),
         ("curl -s localhost:3000/x", false),
@@ -618,6 +618,14 @@ fn an_address_of_this_machine_needs_no_network() {
         ("curl -x localhost:1 http://example.com/", true),
         ("curl $URL", true),
         ("git fetch", true),
+        ("git clone . copy", false),
+        ("git -C x fetch ../other main", false),
+        ("git clone https://example.com/x.git .", true),
+        ("git clone --depth 1 ./x", true),
+        ("git clone .x:y", true),
+        ("npm ci --offline", false),
+        ("cargo fetch --offline", false),
+        ("npm ci --prefer-offline", true),
     ] {
         assert_eq!(of(text).needs_network(), needs, "{text}");
     }
