@@ -7,8 +7,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use chrono::{Local, TimeZone};
-
 use crate::disk::{self, Links};
 use crate::git::Repository;
 use crate::text::time;
@@ -45,7 +43,7 @@ pub struct PromptEnvironment {
     pub platform: String,
     /// Day, weekday and offset from UTC; no hours, so that a prompt stays the same for a day.
     pub date: String,
-    /// The root's path.
+    /// The root's path, and where the person is in it.
     pub workspace: String,
     /// The contents of the tree: all files, or folders only.
     pub tree_title: String,
@@ -75,8 +73,8 @@ impl PromptEnvironment {
         let (tree_title, tree) = tree(&files, limits);
         PromptEnvironment {
             platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
-            date: date(),
-            workspace: root.display().to_string(),
+            date: time::date(),
+            workspace: place(root),
             tree_title,
             tree,
             has_definitions: files.paths.iter().any(|path| DEFINITIONS.contains(&extension(path))),
@@ -84,6 +82,15 @@ impl PromptEnvironment {
             build: build_files(&files.paths),
             git,
         }
+    }
+}
+
+/// Returns the root's path, and the folder in it that the program was started in, which the person's words go by.
+fn place(root: &Path) -> String {
+    let started = std::env::current_dir().ok();
+    match started.as_deref().and_then(|folder| folder.strip_prefix(root).ok()).filter(|at| *at != Path::new("")) {
+        Some(at) => format!("{}, all paths go from here; the person is in {}/", root.display(), at.display()),
+        None => root.display().to_string(),
     }
 }
 
@@ -135,12 +142,6 @@ impl PromptEnvironment {
         }
         (!rows.is_empty()).then(|| format!("- Files, in the folders that have changed:\n{}", rows.join("\n")))
     }
-}
-
-/// Returns today's date. A clock before 1970 counts as standing at its beginning: the crate would end the program.
-fn date() -> String {
-    let now = Local.timestamp_opt(time::now() / 1000, 0).earliest();
-    now.map_or(String::new(), |now| now.format("%Y-%m-%d, %A, UTC%:z").to_string())
 }
 
 /// The files of a workspace down to some depth.

@@ -272,8 +272,9 @@ impl PathClasses {
         let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let holds = |folder: &Path, file: &str| ignores.lies_at(&folder.join(file)).is_file();
         let beside = |file: &str| folder.parent().is_some_and(|above| holds(above, file));
-        if inside.to_str().is_some_and(holds_objects) {
-            return true;
+        // Also of a repository that is itself a folder that is kept, outside the workspace.
+        if folder.to_str().is_some_and(holds_objects) {
+            return folder.parent().is_some_and(|above| above.ends_with(".git")) || beside("HEAD");
         }
         let proof = CACHES.contains(&name)
             || name == "target" && beside("Cargo.toml")
@@ -302,13 +303,13 @@ pub fn is_cache(folder: &str) -> bool {
     folder.trim_end_matches('/').rsplit('/').next().is_some_and(|name| CACHES.contains(&name))
 }
 
-/// Returns whether a folder, with its closing `/` or without, holds the objects of a repository: the workspace's own, that
-/// of a linked worktree (`/./objects`), or one within. They only ever grow: what is added needs no keeping, what goes is
-/// nowhere else.
+/// Returns whether a folder, with its closing `/` or without, holds the objects of a repository by its name: the
+/// workspace's own, that of a linked worktree (`/./objects`), one within, or a bare one (`x.git/objects`). They only ever
+/// grow: what is added needs no keeping, as others may build on it, what goes is nowhere else.
 pub fn holds_objects(folder: &str) -> bool {
     let mut parts = folder.trim_end_matches('/').rsplit('/');
     let last = parts.next().unwrap_or_default();
-    GIT_ONLY_GROWS.contains(&last) && matches!(parts.next(), Some(".git" | "."))
+    GIT_ONLY_GROWS.contains(&last) && parts.next().is_some_and(|above| above == "." || above.ends_with(".git"))
 }
 
 /// Returns the folder of views that do not lie in `.shaft`: what is in it is nebula's own, too.
@@ -445,7 +446,8 @@ mod tests {
             (".git/objects/", true),
             ("sub/.git/lfs", true),
             ("sub/.git/objects", true),
-            ("sub/x.git/objects", false),
+            ("sub/x.git/objects", true),
+            ("sub/x.git/hooks", false),
             (".git/modules/a/objects", false),
             ("/main/bare/./objects/", true),
             ("/main/bare/objects/", false),
@@ -453,6 +455,13 @@ mod tests {
         ] {
             assert_eq!(holds_objects(folder), holds, "{folder}");
         }
+        // A folder whose name ends like that of a bare repository need not be one.
+        for name in ["x.git/objects", "y.git/objects"] {
+            std::fs::create_dir_all(root.join(name)).expect("made");
+        }
+        std::fs::write(root.join("y.git/HEAD"), "ref: refs/heads/main\n").expect("written");
+        assert_eq!(of("x.git/objects/ab"), PathClass::Kept);
+        assert_eq!(of("y.git/objects/ab"), PathClass::Derived("y.git/objects/".into()));
         let settings = PlaceSettings { derived: vec!["out".into()], archived: vec!["target".into()] };
         let places = PathClasses::new(&workspace, &archive, &settings);
         assert_eq!(places.of(&root.join("out/x"), false), PathClass::Derived("out/".into()));

@@ -21,6 +21,13 @@ pub fn zone() -> i32 {
     Local.timestamp_millis_opt(now()).earliest().map_or(0, |time| time.offset().fix().local_minus_utc())
 }
 
+/// Returns today's date, with the weekday and the offset from UTC. A clock before 1970 counts as standing at its
+/// beginning: the crate would end the program.
+pub fn date() -> String {
+    let now = Local.timestamp_opt(now() / 1000, 0).earliest();
+    now.map_or(String::new(), |now| now.format("%Y-%m-%d, %A, UTC%:z").to_string())
+}
+
 /// Formats as RFC 3339 in UTC, to the second: `2025-11-05T12:07:00Z`. A time outside of the calendar is its beginning.
 pub fn utc(ms: i64) -> String {
     DateTime::from_timestamp_millis(ms).unwrap_or_default().to_rfc3339_opts(SecondsFormat::Secs, true)

@@ -77,6 +77,7 @@ pub async fn begin(
 /// Seals what a command changed so far, and reports the result.
 pub async fn finish(context: &Arc<SessionContext>, command: Arc<ShellCommand>, stopped: Option<Stopped>) -> Finished {
     let Sealing { sealed, failure, is_over } = seal_and_tell(&context.services, &context.events, &command).await;
+    let sealed = context.services.watched.early_parts.answer(&command, sealed);
     let (exit, is_stopped) = {
         let progress = command.running.progress();
         (progress.exit.clone(), progress.stopped)
@@ -143,13 +144,13 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>, mut told: u
                     tokio::time::sleep(PACE).await;
                 }
                 () = tokio::time::sleep_until(due) => {
-                    seal_jobs(&services, &commands, &events).await;
+                    seal_all(&services, commands.unsealed_jobs(), &events).await;
                     due = tokio::time::Instant::now() + SEAL_EACH;
                 }
             }
         }
         let Sealing { sealed, .. } = seal_and_tell(&services, &events, &job).await;
-        seal_jobs(&services, &commands, &events).await;
+        seal_all(&services, commands.unsealed_jobs(), &events).await;
         let result = seal_result(sealed);
         let end = command_event::ended(&job, None, &result);
         let changeset = end.changeset.clone();
@@ -228,10 +229,15 @@ pub async fn clear_left(commands: &Commands, events: &Events) {
     events.say(Level::Info, say::environment_cleared(), "").await;
 }
 
-/// Seals every job's changes so far, so that changesets stand in the order in which things happened.
+/// Seals what every command changed so far, so that changesets stand in the order in which things happened.
 pub async fn seal_jobs(services: &Arc<Services>, commands: &Commands, events: &Events) {
-    for command in commands.unsealed() {
-        seal_and_tell(services, events, &command).await;
+    seal_all(services, commands.unsealed(), events).await;
+}
+
+async fn seal_all(services: &Arc<Services>, commands: Vec<Arc<ShellCommand>>, events: &Events) {
+    for command in commands {
+        let sealing = seal_and_tell(services, events, &command).await;
+        services.watched.early_parts.keep(&command, sealing.sealed);
     }
 }
 
@@ -255,7 +261,7 @@ pub async fn seal_to_look(context: &SessionContext) {
         is_due
     };
     if is_due {
-        seal_jobs(&context.services, &context.commands, &context.events).await;
+        seal_all(&context.services, context.commands.unsealed_jobs(), &context.events).await;
     }
 }
 

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::agent::services::file_index::FileIndex;
 use crate::agent::services::locked::lock;
 use crate::archive::{Id, sha256};
+use crate::execute::command::SealedCommand;
 use crate::proposal::State;
+use crate::shell::ShellCommand;
 use crate::tools::ContentHash;
 use crate::workspace::watch::FileWatch;
 
@@ -28,6 +30,8 @@ pub struct WatchedFiles {
     pub watch: Mutex<Option<FileWatch>>,
     /// True if the index of `@rag` is being brought up to date.
     pub refreshing: AtomicBool,
+    /// The parts of commands that were archived before their calls were answered.
+    pub early_parts: EarlyParts,
     /// The number of commands whose changes are being archived.
     sealing: AtomicUsize,
 }
@@ -109,6 +113,33 @@ impl ReportedChangesets {
         self.newest = self.newest.max(id);
         self.above.retain(|reported| *reported > self.newest);
     }
+}
+
+/// The parts of commands whose calls are not answered yet, oldest first, by session and id: each result tells of all.
+#[derive(Debug, Default)]
+pub struct EarlyParts(Mutex<HashMap<(Option<String>, String), Vec<SealedCommand>>>);
+
+impl EarlyParts {
+    /// Keeps what was archived of a command, where its call is not answered yet.
+    pub fn keep(&self, command: &ShellCommand, sealed: SealedCommand) {
+        let mut parts = lock(&self.0);
+        if !command.is_answered() && sealed.changeset.is_some() {
+            parts.entry(key(command)).or_default().push(sealed);
+        }
+    }
+
+    /// Marks the call of a command as answered. Returns all that was archived of it; `last`: what was archived now.
+    pub fn answer(&self, command: &ShellCommand, last: SealedCommand) -> SealedCommand {
+        let mut all = lock(&self.0);
+        command.mark_answered();
+        let mut parts = all.remove(&key(command)).unwrap_or_default();
+        parts.push(last);
+        SealedCommand::of_parts(parts)
+    }
+}
+
+fn key(command: &ShellCommand) -> (Option<String>, String) {
+    (command.info.session.clone(), command.id.clone())
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use self::aside::Aside;
 use self::ask::ApprovalRequest;
 use self::cause::{add_cause, tokens_line};
+use self::ending::StartedCommands;
 pub use self::exit::TaskExit;
 use super::out::{self, Out};
 use super::print;
@@ -29,8 +30,8 @@ use crate::context::small_model;
 use crate::messages;
 use crate::proposal::{REPOSITORY, State, is_in_repository};
 use crate::protocol::{
-    CallState, Cause, Changeset, Command, CommandBegan, CommandEvent, EventBody, Item, ItemId, Level, Mode, Notice,
-    Prompt, ProposalEvent, Question, Reply, SessionChoice, SessionInfo, TurnEnd,
+    CallState, Cause, Changeset, Command, CommandEvent, EventBody, Item, ItemId, Level, Mode, Notice, Prompt,
+    ProposalEvent, Question, Reply, SessionChoice, SessionInfo, TurnEnd,
 };
 
 /// The kind of a changeset that a command made.
@@ -138,8 +139,8 @@ struct EventPrinter {
     /// The files of the newest proposal, and all that were written.
     proposed: Vec<(String, State)>,
     changed: BTreeSet<String>,
-    /// The texts of the commands that were started, by id.
-    commands: HashMap<String, String>,
+    /// The commands that were started.
+    commands: StartedCommands,
     /// The files, as they would be, of edits that nobody was there to approve and that were not made since.
     unmade: HashMap<String, State>,
     /// Standard error is a terminal.
@@ -180,7 +181,7 @@ impl EventPrinter {
             plan: false,
             proposed: Vec::new(),
             changed: BTreeSet::new(),
-            commands: HashMap::new(),
+            commands: StartedCommands::default(),
             unmade: HashMap::new(),
             terminal: Out::stderr().is_terminal(),
             session: None,
@@ -229,9 +230,7 @@ impl EventPrinter {
                 let was_refused = matches!(&event, CommandEvent::Began(began) if began.decision == "refused");
                 // In plan mode it is named in the plan instead.
                 self.refused |= was_refused && !self.plan;
-                if let CommandEvent::Began(CommandBegan { id: Some(id), text, .. }) = &event {
-                    self.commands.insert(id.clone(), text.clone());
-                }
+                self.commands.note(&event);
                 self.line(event_line(&event))?;
             }
             event @ (EventBody::Usage(_) | EventBody::Compacted { .. }) => self.line(tokens_line(&event))?,

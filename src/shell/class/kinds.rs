@@ -275,6 +275,18 @@ impl Assessment {
         format!("{} (archiveExclude: {globs})", named(self.excluded.iter().map(|(path, _)| path)))
     }
 
+    /// Takes what reaches addresses of this machine alone for work: the sandbox, which there has to be, lets it reach what
+    /// the session's own commands serve.
+    pub fn stay_on_this_machine(&mut self) {
+        let is_local = |part: &&mut ClassifiedCommand| {
+            part.class == Class::Reach && part.reason == Reason::Network && part.is_on_this_machine()
+        };
+        for part in self.parts.iter_mut().filter(is_local) {
+            (part.class, part.reason) = (Class::Work, Reason::Runs);
+        }
+        self.take_worst_class();
+    }
+
     /// Returns why the text has its class: the reason of its worst part.
     pub fn reason(&self) -> Reason {
         let worst = self.parts.iter().filter(|part| part.class == self.class);

@@ -629,4 +629,16 @@ fn what_stays_on_this_machine_needs_no_network() {
     ] {
         assert_eq!(of(text).needs_network(), needs, "{text}");
     }
+    for (text, class) in [
+        ("curl -s http://127.0.0.1:8910/x | head -3", Class::Work),
+        ("curl http://127.0.0.1:1/ && curl http://example.com/", Class::Reach),
+        ("curl http://localhost@example.com/", Class::Reach),
+        ("sudo curl http://localhost/", Class::Reach),
+        ("rm -r a; curl localhost", Class::Harm),
+        ("git push http://localhost/x", Class::Final),
+    ] {
+        let mut found = of(text);
+        found.stay_on_this_machine();
+        assert_eq!(found.class, class, "{text}");
+    }
 }

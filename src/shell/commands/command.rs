@@ -42,6 +42,8 @@ pub struct ShellCommand {
     pub(super) stopped: Mutex<Option<Stopped>>,
     /// True if its end was reported to the model.
     pub(super) reported: AtomicBool,
+    /// True if its call is answered: it runs on as a job, or is over.
+    pub(super) answered: AtomicBool,
     /// The view that it ran in, until what it changed there was read.
     pub(super) view: Mutex<Option<Arc<View>>>,
 }
@@ -248,6 +250,16 @@ impl ShellCommand {
     /// Marks its end, or its running on, as reported to the model.
     pub fn mark_reported(&self) {
         self.reported.store(true, Ordering::Relaxed);
+    }
+
+    /// Marks its call as answered.
+    pub fn mark_answered(&self) {
+        self.answered.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns whether its call is answered.
+    pub fn is_answered(&self) -> bool {
+        self.answered.load(Ordering::Relaxed)
     }
 
     /// Returns how its shell ended, if it did.

@@ -1,11 +1,11 @@
 //! The commands of one session: the state each starts with and leaves to the next, and the jobs that still run.
 
+mod bounds;
 mod command;
 mod earlier;
 mod next_helper;
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -20,8 +20,8 @@ use super::output::record::{self, CommandRecord};
 use super::probe::no_temporary;
 use super::request::{CommandRequest, StartError, begun, check_text};
 use super::run::{CommandProgress, Launch, OutputReader, RunningCommand, WaitingHelper, launch};
+use super::sandbox::Grant;
 use super::sandbox::private;
-use super::sandbox::{Bounds, Grant, Surroundings, bounds};
 use super::scan::Scan;
 use crate::archive::staging::{CommandInfo, CommandStaging};
 use crate::disk;
@@ -115,6 +115,9 @@ impl Commands {
     pub fn assess(&self, text: &str, folder: Option<&str>, network: bool) -> (Assessment, Around) {
         let (around, path) = self.around(folder);
         let mut found = assess(text, &around, network);
+        if self.shell.has_sandbox() {
+            found.stay_on_this_machine();
+        }
         look(&mut found, &around, &path);
         if !self.shell.settings.sandbox.off && !self.shell.has_sandbox() {
             let home = self.shell.environment.all().get("HOME").map(Path::new);
@@ -174,6 +177,7 @@ impl Commands {
             states: CommandStates::new(staging, scan),
             left_taken: AtomicBool::default(),
             reported: AtomicBool::default(),
+            answered: AtomicBool::default(),
             stopped: Mutex::default(),
             view: Mutex::new(request.view.clone()),
             id,
@@ -189,25 +193,6 @@ impl Commands {
         command.keep_record(None);
         self.state().all.push(Arc::clone(&command));
         Ok(command)
-    }
-
-    /// Sets whether more commands are expected soon, so that [`Commands::get_ready`] is of use.
-    pub fn expect(&self, is_expected: bool) {
-        self.next_helper.expect(is_expected);
-    }
-
-    /// Starts the helper of the next command, where one is expected: most of the time until a shell runs is the start of
-    /// its helper.
-    pub fn get_ready(&self) {
-        self.next_helper.get_ready(&self.shell.program);
-    }
-
-    fn helper(&self, request: &CommandRequest, input: bool) -> io::Result<WaitingHelper> {
-        let is_plain = request.terminal.is_none() && !input;
-        match is_plain.then(|| self.next_helper.take()).flatten() {
-            Some(helper) => Ok(helper),
-            None => WaitingHelper::start(&self.shell.program, request.terminal.as_deref(), input),
-        }
     }
 
     /// Returns what is noted of a command beside what is known of its caller.
@@ -313,49 +298,6 @@ impl Commands {
         }
     }
 
-    /// Returns the paths of a command's sandbox, which ends at its view where it has one.
-    fn bounds_of(&self, request: &CommandRequest) -> Result<Option<Bounds>, StartError> {
-        let mut bounds = self.bounds(request.grant)?;
-        if request.view.is_some() {
-            // What lies outside the view would be changed for good.
-            let bounds = bounds.as_mut().ok_or_else(|| StartError::NoView("commands run in no sandbox".into()))?;
-            bounds.keep_to_view();
-        }
-        Ok(bounds)
-    }
-
-    /// Returns the paths of a command's sandbox; none: commands run in none here.
-    fn bounds(&self, grant: Grant) -> Result<Option<Bounds>, StartError> {
-        if let Some(why) = self.shell.unknown_sandbox() {
-            return Err(StartError::Untried(why));
-        }
-        if !self.shell.has_sandbox() {
-            return Ok(None);
-        }
-        let temporary =
-            self.temporary().map_err(|why| StartError::Refused(format!("the command was not run: {why}")))?;
-        Ok(Some(self.bounds_around(grant, temporary)))
-    }
-
-    /// Returns the bounds that the guard alone knows of; none: there is a sandbox, which has them.
-    fn guard_bounds(&self, grant: Grant) -> Option<Bounds> {
-        // Without a folder for temporary files there is none that is the command's own.
-        let temporary = || self.temporary().unwrap_or(self.shell.workspace.root());
-        (!self.shell.has_sandbox()).then(|| self.bounds_around(grant, temporary()))
-    }
-
-    fn bounds_around(&self, grant: Grant, temporary: &Path) -> Bounds {
-        let around = Surroundings {
-            root: self.shell.workspace.root(),
-            folders: self.shell.workspace.folders(),
-            temporary,
-            since: self.since,
-            own: self.shell.own.as_deref(),
-            variables: self.shell.environment.all(),
-        };
-        bounds(grant, &self.shell.sandbox_settings(), &around)
-    }
-
     fn folder_of(&self, given: Option<&str>) -> Result<PathBuf, StartError> {
         let refused = |why: String| Err(StartError::Refused(why));
         let workspace = &self.shell.workspace;
@@ -386,9 +328,16 @@ impl Commands {
         self.state().all.iter().filter(|command| !command.running.progress().is_over()).cloned().collect()
     }
 
-    /// Returns those whose states are staged still: jobs, and what was not sealed for some reason.
+    /// Returns those whose states are staged still: what runs, and what was not sealed for some reason.
     pub fn unsealed(&self) -> Vec<Arc<ShellCommand>> {
         self.state().all.iter().filter(|command| command.states.are_unsealed()).cloned().collect()
+    }
+
+    /// Returns those among them whose call is answered. The changes of the others are to be one changeset at their end.
+    pub fn unsealed_jobs(&self) -> Vec<Arc<ShellCommand>> {
+        let mut jobs = self.unsealed();
+        jobs.retain(|command| command.is_answered());
+        jobs
     }
 
     /// Jobs that ended and were not reported yet.

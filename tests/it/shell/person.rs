@@ -186,22 +186,24 @@ fn a_job_that_ends_with_a_task_is_named() {
     if !works() {
         return;
     }
-    let tree = Tree::new();
-    let arguments = json!({"command": "sleep 300; echo late", "background": true}).to_string();
-    let steps = [
-        json!({"recording": 1}),
-        json!({"step": 1}),
-        json!({"ms": 0, "delta": {"call": {"index": 0, "id": "c", "name": "runCommand", "arguments": arguments}}}),
-        json!({"ms": 0, "delta": {"end": "calls"}}),
-        json!({"step": 2}),
-        json!({"ms": 0, "delta": {"text": "It runs."}}),
-        json!({"ms": 0, "delta": {"end": "stop"}}),
-    ];
-    let recording = tree.home().join("recording.jsonl");
-    fs::write(&recording, steps.map(|step| format!("{step}\n")).concat()).expect("written");
-    let ran = tree.nebula(&["task", "go", "--approve", "all", "--replay", &recording.to_string_lossy()]);
-    let err = String::from_utf8_lossy(&ran.stderr).into_owned();
-    assert!(ran.status.success() && err.contains("ended with nebula: c1 (sleep 300; echo late)"), "{err}");
+    for (command, background) in [("sleep 300; echo late", true), ("sleep 300 & echo up", false)] {
+        let tree = Tree::new();
+        let arguments = json!({"command": command, "background": background}).to_string();
+        let steps = [
+            json!({"recording": 1}),
+            json!({"step": 1}),
+            json!({"ms": 0, "delta": {"call": {"index": 0, "id": "c", "name": "runCommand", "arguments": arguments}}}),
+            json!({"ms": 0, "delta": {"end": "calls"}}),
+            json!({"step": 2}),
+            json!({"ms": 0, "delta": {"text": "It runs."}}),
+            json!({"ms": 0, "delta": {"end": "stop"}}),
+        ];
+        let recording = tree.home().join("recording.jsonl");
+        fs::write(&recording, steps.map(|step| format!("{step}\n")).concat()).expect("written");
+        let ran = tree.nebula(&["task", "go", "--approve", "all", "--replay", &recording.to_string_lossy()]);
+        let err = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(ran.status.success() && err.contains(&format!("ended with nebula: c1 ({command})")), "{err}");
+    }
 }
 
 #[test]

@@ -403,6 +403,22 @@ fn a_submodule_can_be_worked_in() {
 }
 
 #[test]
+fn what_others_committed_on_top_of_an_undone_push_stays_whole() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    sh(&tree, &format!("{GIT} clone -q --bare . hub.git; git remote add hub hub.git; git clone -q hub.git ../other"));
+    let push = format!("echo pushed >> README.md; {GIT} commit -qam pushed; git push -q hub HEAD");
+    let ran = run(&tree, &[], &push);
+    assert!(ran.status.success(), "{}", both(&ran));
+    sh(&tree, &format!("cd ../other; git pull -q; echo top > top; git add top; {GIT} commit -qm top; git push -q"));
+    let undone = tree.nebula(&["undo", "--yes"]);
+    assert!(both(&undone).contains("hub.git"), "{}", both(&undone));
+    sh(&tree, "cd hub.git; git log --oneline | grep -q top; git fsck --no-dangling");
+}
+
+#[test]
 fn what_a_bare_repository_runs_later_is_asked_about() {
     if !works() {
         return;

@@ -433,6 +433,49 @@ async fn job_that_went_on(world: &World) -> crate::support::world::Live {
     live
 }
 
+/// A command that a call waits for, beside a job that ends meanwhile and someone who looks.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_command_changes_until_its_call_is_answered_is_one_changeset() {
+    use nebula::protocol::{Command, CommandEvent, Listing, Query, QueryId};
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let world = World::new().variable("PATH", &path).file("a.txt", "one\n").approve("review");
+    let pipe = |name: &str| {
+        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
+        rustix::fs::mknodat(rustix::fs::CWD, world.root().join(name), kind, mode, 0).expect("a pipe");
+        world.root().join(name)
+    };
+    let pipes = [pipe("job"), pipe("call")];
+    let job = json!({"command": "read line < job; echo job > j.txt", "background": true});
+    let waits = json!({"command": "rm a.txt; echo begun; read line < call; echo b > b.txt"});
+    let steps = vec![calls(&[("runCommand", job), ("runCommand", waits)]), say("done")];
+    let model = Arc::new(Replay::from_steps(steps));
+    let mut parts = world.parts(model.clone());
+    parts.config.program = Path::new(env!("CARGO_BIN_EXE_nebula")).into();
+    let mut live = world.start_with(parts, model);
+    live.submit("go");
+    printed(&mut live, "begun").await;
+    let [job, call] = pipes;
+    tokio::task::spawn_blocking(move || std::fs::write(job, "go\n")).await.expect("joined").expect("written");
+    let ended = |event: &EventBody| match event {
+        EventBody::Command(CommandEvent::Ended(end)) if !end.running => Some(end.clone()),
+        _ => None,
+    };
+    let of_job = live.until(ended).await;
+    assert_eq!((of_job.id.as_str(), of_job.changeset.is_some()), ("c1", true));
+    live.send(Command::Ask(QueryId(1), Query::Review));
+    let Listing::Review(turns) = live.until(|event| answer(event, 1)).await else { panic!("a list") };
+    assert_eq!(turns.iter().map(|turn| turn.entries.len()).sum::<usize>(), 1, "{turns:?}");
+    tokio::task::spawn_blocking(move || std::fs::write(call, "go\n")).await.expect("joined").expect("written");
+    let of_call = live.until(ended).await;
+    let changed: Vec<_> = of_call.changed.iter().map(|change| change.path.as_str()).collect();
+    assert_eq!((of_call.id.as_str(), changed, of_call.earlier), ("c2", vec!["a.txt", "b.txt"], vec![]));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_running_job_wrote_is_not_what_others_changed() {
     use nebula::proposal::RestoreStatus;
