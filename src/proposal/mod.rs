@@ -21,6 +21,8 @@ mod undone;
 
 use std::fmt;
 
+use crate::text::clean::clean_line;
+
 pub use change::{
     ChangedLines, Counts, FileChange, Hunk, HunkDefinition, HunkKind, LargeFile, MergeRung, MergedFile, PlaceMatch,
     Placed, Rung, State,
@@ -180,7 +182,7 @@ pub struct NeedsPerson<'a> {
 
 impl fmt::Display for NeedsPerson<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path;
+        let path = clean_line(self.path);
         match self.why {
             Personal::ActsLater => write!(f, "{path} acts later"),
             Personal::HiddenInPath => write!(f, "the name of {path} holds a hidden or look-alike character"),

@@ -302,7 +302,7 @@ impl ArchiveCommands<'_> {
             let is_later = |f: &&RestorePreview| matches!(f.status, RestoreStatus::Foreign { is_later: true, .. });
             let (later, foreign): (Vec<_>, Vec<_>) = files.into_iter().partition(is_later);
             for (files, changed) in [(foreign, changed_words(false)), (later, changed_words(true))] {
-                let paths: Vec<_> = files.into_iter().map(|f| f.path.as_str()).collect();
+                let paths: Vec<_> = files.into_iter().map(|f| clean_line(&f.path)).collect();
                 if !paths.is_empty() {
                     self.complain(&format!("{changed}, so kept: {} ({way})", paths.join(", ")))?;
                 }

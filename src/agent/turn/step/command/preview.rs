@@ -67,9 +67,6 @@ pub async fn finish(
     let holds = holds::watch(context, &command, Some(limit), &halt);
     let stopped = follow(&context.events, item, (&command, &holds), limit, &halt).await;
     let mut report = CommandReport::new(&command, stopped, &SealResult::default(), None);
-    if purpose == Purpose::ThrowAway {
-        report.summary = format!("{PREVIEW}{}", report.summary);
-    }
     let output = command.running.output().for_model(&command.id);
     let ok = stopped.is_none() && command.exit().is_none_or(|exit| exit == Exit::Code(0));
     let (view, changes) = changes(&context.services, &command).await;
@@ -94,6 +91,9 @@ pub async fn finish(
             (changeset, changed) = taken.unwrap_or_default();
         }
         Err(why) => report.notes.push(format!("preview: nothing was changed; {why}")),
+    }
+    if changeset.is_none() {
+        report.summary = format!("{PREVIEW}{}", report.summary);
     }
     let end = CommandEnd { changeset: changeset.clone(), changed, ..ended(&command, stopped, &SealResult::default()) };
     context.events.send(EventBody::Command(CommandEvent::Ended(end))).await;
