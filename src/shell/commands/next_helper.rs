@@ -81,3 +81,30 @@ impl Commands {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_helper_waits_while_a_command_is_expected_and_one_that_has_ended_is_none() {
+        // One reads its orders to their end, as a helper does; the other does not.
+        let (waits, ends) = (Path::new("grep"), Path::new("true"));
+        let next = NextHelper::default();
+        next.get_ready(waits);
+        assert!(next.take().is_none(), "none is expected");
+        next.expect(true);
+        next.get_ready(waits);
+        next.get_ready(waits);
+        assert!(next.take().is_some_and(|helper| helper.is_waiting()));
+        assert!(next.take().is_none());
+        next.get_ready(ends);
+        while next.state().helper.as_ref().is_some_and(WaitingHelper::is_waiting) {
+            std::thread::yield_now();
+        }
+        assert!(next.take().is_none(), "it has ended");
+        next.get_ready(waits);
+        next.expect(false);
+        assert!(next.take().is_none(), "none is expected any more");
+    }
+}
