@@ -1,6 +1,5 @@
 //! The end of a task: what still runs of its session ends, which is told, and the last line follows.
 
-use std::collections::{HashMap, HashSet};
 use std::io;
 
 use serde_json::{Value, json};
@@ -13,33 +12,8 @@ use crate::cli::shell::event_line;
 use crate::cli::unsaved::complain_of_unsaved;
 use crate::messages::agent as say;
 use crate::proposal::units;
-use crate::protocol::{Cause, CommandBegan, CommandEnd, CommandEvent, EventBody};
+use crate::protocol::{Cause, CommandEvent, EventBody};
 use crate::text::sentence::first_words;
-
-/// The texts of the commands that were started, by id, and those of them whose shells are over and that run on.
-#[derive(Default)]
-pub(super) struct StartedCommands {
-    texts: HashMap<String, String>,
-    left: HashSet<String>,
-}
-
-impl StartedCommands {
-    /// Notes what an event tells of them.
-    pub(super) fn note(&mut self, event: &CommandEvent) {
-        match event {
-            CommandEvent::Began(CommandBegan { id: Some(id), text, .. }) => {
-                self.texts.insert(id.clone(), text.clone());
-            }
-            CommandEvent::Ended(end) if end.running && end.exit.is_some() => drop(self.left.insert(end.id.clone())),
-            _ => {}
-        }
-    }
-
-    /// Returns the text of a command that ended as nebula did.
-    fn ended_here(&self, end: &CommandEnd) -> Option<&String> {
-        self.texts.get(&end.id).filter(|_| end.stopped || !end.running && self.left.contains(&end.id))
-    }
-}
 
 impl EventPrinter {
     /// Prints what is told while the agent ends, and the last line.
@@ -96,6 +70,13 @@ impl EventPrinter {
     pub(super) fn keep_note(&mut self, title: &str, text: &str) {
         if [say::no_file_changed(), say::no_further(), say::block_not_read()].contains(&title) && title != text {
             self.note = Some(text.to_string());
+        }
+    }
+
+    /// Says at a terminal that the turn goes on. A line that is not whole yet shows that itself.
+    pub(super) fn say_at_work(&self, seconds: u64) {
+        if self.terminal && !self.json && self.column == 0 {
+            out::complain(format_args!("nothing for {seconds} s: still at work. Ctrl+C stops it"));
         }
     }
 

@@ -11,6 +11,7 @@ mod exit;
 mod proposals;
 mod signals;
 mod silence;
+mod started;
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
@@ -20,8 +21,8 @@ use serde_json::{Value, json};
 use self::aside::Aside;
 use self::ask::ApprovalRequest;
 use self::cause::{add_cause, tokens_line};
-use self::ending::StartedCommands;
 pub use self::exit::TaskExit;
+use self::started::StartedCommands;
 use super::out::{self, Out};
 use super::print;
 use super::shell::event_line;
@@ -67,7 +68,7 @@ pub async fn run(mut handle: AgentHandle, task: Task) -> io::Result<TaskExit> {
     let mut stopped = None;
     let exit = loop {
         let step = tokio::select! {
-            event = silence::next(&mut handle.events, || printer.say_at_work()) => match event {
+            event = silence::next(&mut handle.events, |seconds| printer.say_at_work(seconds)) => match event {
                 Some(event) => printer.event(event.body),
                 None => break Ok(TaskExit::Failed),
             },

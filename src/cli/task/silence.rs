@@ -5,30 +5,20 @@ use std::time::Duration;
 use tokio::sync::mpsc::Receiver;
 use tokio::time::sleep;
 
-use super::EventPrinter;
-use crate::cli::out;
 use crate::protocol::Event;
 
 /// The time after which it is said that the turn goes on.
 const SILENCE: Duration = Duration::from_secs(10);
 
-/// Receives the next event; none: the agent has ended. `say` is called where none comes for a while.
-pub async fn next(events: &mut Receiver<Event>, say: impl FnOnce()) -> Option<Event> {
+/// Receives the next event; none: the agent has ended. `say` is called with a number of seconds where none comes for so
+/// long.
+pub async fn next(events: &mut Receiver<Event>, say: impl FnOnce(u64)) -> Option<Event> {
     tokio::select! {
         biased;
         event = events.recv() => event,
         () = sleep(SILENCE) => {
-            say();
+            say(SILENCE.as_secs());
             events.recv().await
-        }
-    }
-}
-
-impl EventPrinter {
-    /// Says at a terminal that the turn goes on. A line that is not whole yet shows that itself.
-    pub(super) fn say_at_work(&self) {
-        if self.terminal && !self.json && self.column == 0 {
-            out::complain(format_args!("nothing for {} s: still at work. Ctrl+C stops it", SILENCE.as_secs()));
         }
     }
 }
@@ -50,9 +40,9 @@ mod tests {
         });
         for told in [0, 1] {
             let mut said = 0;
-            assert!(next(&mut events, || said += 1).await.is_some());
+            assert!(next(&mut events, |_| said += 1).await.is_some());
             assert_eq!(said, told);
         }
-        assert!(next(&mut events, || {}).await.is_none(), "the end is not waited for");
+        assert!(next(&mut events, |_| {}).await.is_none(), "the end is not waited for");
     }
 }

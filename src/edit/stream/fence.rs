@@ -239,7 +239,8 @@ impl Opened<'_> {
         let is_new = |path: &String| !known.iter().any(|k| same_path(path, &k.path));
         let (mut skip, mut direct) = (0, above);
         let mut is_titled = direct.is_some();
-        if let Some(path) = paths::path_line(first, known) {
+        let may_be_meant = |path: &String| !is_new(path) || paths::names_new_file(first, path, known);
+        if let Some(path) = paths::path_line(first, known).filter(may_be_meant) {
             let next = rest[first.len()..].trim_start_matches(['\r', '\n']);
             let second = first_line(next);
             if !self.is_whole(second, next) && rest.len() - first.len() - next.len() < HEAD {

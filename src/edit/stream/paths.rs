@@ -24,6 +24,20 @@ pub(in crate::edit) fn path_line(line: &str, known: &[KnownFile]) -> Option<Stri
     (is_path(&text, known) && held()).then(|| text.into_owned())
 }
 
+/// Returns whether the first line of a fence may name a file that is not there, at this path. Code looks much like a path
+/// there: a decorator (`@pytest.fixture`), a table (`[tool.ruff]`), a pattern (`*.log`, `.env`), a member (`df.shape`).
+pub(in crate::edit) fn names_new_file(line: &str, path: &str, known: &[KnownFile]) -> bool {
+    let line = line.trim();
+    let is_code = line.starts_with(['@', '[', '\'', '"'])
+        || ["**/", "*.", "./", "- ", "+ ", "* "].iter().any(|begins| line.starts_with(begins))
+        || line.starts_with("--") && !line.starts_with("-- ")
+        || line.starts_with('#') && !line.trim_start_matches('#').starts_with(' ')
+        || line.starts_with('.') && !path.contains('/') && !path.ends_with("ignore") && !path.ends_with("rc")
+        || line.split_once(". ").is_some_and(|(number, _)| number.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_labelled = || LABELS.iter().any(|label| line.to_ascii_lowercase().contains(label));
+    !is_code && (path.contains('/') || is_likely(path, known) || is_labelled())
+}
+
 /// Returns whether a line is one of a drawn tree of files: `└── a.py`, `|-- a.py`.
 pub(in crate::edit) fn is_of_tree(line: &str) -> bool {
     let line = line.trim_start();
@@ -41,13 +55,23 @@ fn undressed(line: &str) -> &str {
             Some(b'>' | b'/' | b'-' | b'=' | b')') => ENDS.iter().find_map(|end| stripped.strip_suffix(end)),
             _ => None,
         };
-        let stripped = ended.unwrap_or(stripped).trim();
+        let stripped = without_remark(ended.unwrap_or(stripped).trim());
         let stripped = bare(unbracketed(stripped));
         if stripped == text {
             return text;
         }
         text = stripped;
     }
+}
+
+/// Returns a path without what stands in brackets behind it: `a.py（新規作成）`, `a.py (nuevo)`.
+fn without_remark(text: &str) -> &str {
+    let opened = match text.chars().next_back() {
+        Some('）') => text.rsplit_once('（'),
+        Some(')') => text.rsplit_once(" ("),
+        _ => None,
+    };
+    opened.map(|(path, _)| path.trim_end()).filter(|path| has_extension(path)).unwrap_or(text)
 }
 
 /// The length, in bytes, above which a line is no path.
@@ -355,6 +379,45 @@ pub(in crate::edit) fn holds_line(text: &str, line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn code_on_a_first_line_names_no_new_file_and_a_remark_is_no_part_of_a_name() {
+        for line in [
+            "@pytest.fixture",
+            "[tool.ruff]",
+            "[profile.release]",
+            ".env",
+            "*.log",
+            "**/*.py",
+            "./scripts/run.sh",
+            "df.shape",
+            ".btn.primary",
+            "'use.strict'",
+            "#app.header",
+            "- README.md",
+            "1. main.py",
+            "--config.yml",
+            "Next.js",
+        ] {
+            let path = path_line(line, &[]);
+            assert!(!path.as_ref().is_some_and(|path| names_new_file(line, path, &[])), "{line}: {path:?}");
+        }
+        for (line, path) in [
+            ("src/new.py", "src/new.py"),
+            ("# app.py", "app.py"),
+            ("-- schema.sql", "schema.sql"),
+            ("<!-- index.html -->", "index.html"),
+            (".github/workflows/ci.yml", ".github/workflows/ci.yml"),
+            ("**web/app.js**", "web/app.js"),
+            ("file: notes.zz", "notes.zz"),
+            ("### tests/test_shapes.py（新規作成）", "tests/test_shapes.py"),
+            ("tests/a.py（テスト）：", "tests/a.py"),
+            ("a.py (nuevo)", "a.py"),
+        ] {
+            assert_eq!(path_line(line, &[]).as_deref(), Some(path), "{line}");
+            assert!(names_new_file(line, path, &[]), "{line}");
+        }
+    }
 
     #[test]
     fn paths_are_found_with_the_usual_marks_around_them() {
