@@ -64,14 +64,11 @@ fn undressed(line: &str) -> &str {
     }
 }
 
-/// Returns a path without what stands in brackets behind it: `a.py（新規作成）`, `a.py (nuevo)`.
+/// Returns a path without what stands in brackets behind it: `a.py（新規作成）`. What goes on with a file is no whole one.
 fn without_remark(text: &str) -> &str {
-    let opened = match text.chars().next_back() {
-        Some('）') => text.rsplit_once('（'),
-        Some(')') => text.rsplit_once(" ("),
-        _ => None,
-    };
-    opened.map(|(path, _)| path.trim_end()).filter(|path| has_extension(path)).unwrap_or(text)
+    let Some((path, remark)) = text.strip_suffix('）').and_then(|text| text.rsplit_once('（')) else { return text };
+    let path = path.trim_end();
+    if has_extension(path) && !remark.contains(['続', '续']) { path } else { text }
 }
 
 /// The length, in bytes, above which a line is no path.
@@ -412,7 +409,6 @@ mod tests {
             ("file: notes.zz", "notes.zz"),
             ("### tests/test_shapes.py（新規作成）", "tests/test_shapes.py"),
             ("tests/a.py（テスト）：", "tests/a.py"),
-            ("a.py (nuevo)", "a.py"),
         ] {
             assert_eq!(path_line(line, &[]).as_deref(), Some(path), "{line}");
             assert!(names_new_file(line, path, &[]), "{line}");

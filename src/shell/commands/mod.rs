@@ -3,6 +3,7 @@
 mod bounds;
 mod command;
 mod earlier;
+mod helpers;
 mod next_helper;
 
 use std::collections::BTreeMap;
