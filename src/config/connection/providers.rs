@@ -107,10 +107,10 @@ pub fn maker_of(model: &str) -> Option<&'static str> {
 /// its maker's name is not asked of another one.
 pub(in crate::config) fn found(env: &Variables, model: Option<&str>) -> Option<&'static str> {
     let makers = || BUILT_IN.iter().filter_map(|row| Some((row, row.maker_of?)));
-    let maker = model.and_then(|model| makers().find(|(_, begins)| model.starts_with(begins)));
+    let maker = model.and_then(maker_of);
     let is_set = |name: &&str| env.get(name).is_some();
     makers()
-        .filter(|(row, _)| maker.is_none_or(|(maker, _)| maker.name == row.name))
+        .filter(|(row, _)| maker.is_none_or(|maker| maker == row.name))
         .find(|(row, _)| {
             // A compatible server is named by its address alone.
             let server = row.url_variable.filter(|_| row.name == OPENAI.name);

@@ -34,7 +34,8 @@ pub(in crate::edit) fn names_new_file(line: &str, path: &str, known: &[KnownFile
         || line.starts_with('#') && !line.trim_start_matches('#').starts_with(' ')
         || line.starts_with('.') && !path.contains('/') && !path.ends_with("ignore") && !path.ends_with("rc")
         || line.split_once(". ").is_some_and(|(number, _)| number.bytes().all(|byte| byte.is_ascii_digit()));
-    let is_labelled = || LABELS.iter().any(|label| line.to_ascii_lowercase().contains(label));
+    let [line, lower] = [line.to_ascii_lowercase(), path.to_ascii_lowercase()];
+    let is_labelled = || LABELS.iter().any(|label| line.starts_with(label) && !lower.starts_with(label));
     !is_code && (path.contains('/') || is_likely(path, known) || is_labelled())
 }
 
@@ -395,6 +396,8 @@ mod tests {
             "1. main.py",
             "--config.yml",
             "Next.js",
+            "profile.release",
+            "file.read",
         ] {
             let path = path_line(line, &[]);
             assert!(!path.as_ref().is_some_and(|path| names_new_file(line, path, &[])), "{line}: {path:?}");
