@@ -13,6 +13,9 @@ use crate::text::number::thousands;
 
 /// The note about what a scan archived.
 pub const SCANNED: &str = "archived by scan: changes of other programs meanwhile are in it";
+/// What lets a command write where one was refused.
+const WAY_OUT: &str =
+    "the person can let commands write there: `shell.write` in the configuration names further folders";
 /// Changed files that are listed.
 const LISTED: usize = 30;
 
@@ -89,6 +92,9 @@ impl CommandReport {
         notes.extend(summary.meanwhile_words());
         notes.extend(summary.derived_words().chain(summary.gained_words()).chain(summary.room_words()));
         notes.extend(summary.refused_words());
+        if summary.is_beyond && command.info.call.is_some() {
+            notes.push(WAY_OUT.into());
+        }
         let is_failed = !matches!(progress.exit, Some((Exit::Code(0), _)) | None);
         let caches = summary.cache_words().filter(|_| is_failed && command.grant != Some(Grant::Online));
         notes.extend(caches.clone());

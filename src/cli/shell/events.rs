@@ -41,6 +41,7 @@ fn of_end(end: &CommandEnd) -> Value {
     json!({
         "type": "command_end", "id": end.id, "exit": end.exit, "signal": end.signal, "stopped": end.stopped,
         "ms": end.ms, "changeset": end.changeset, "earlier": end.earlier, "changed": changed, "derived": end.derived, "not_archived": left,
+        "archive_error": end.archive_error,
         "refused": {"writes": end.refused_writes, "connections": end.refused_connections}, "running": end.running,
         "grant": end.grant, "keeper": end.keeper,
     })

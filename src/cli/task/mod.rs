@@ -247,7 +247,7 @@ impl EventPrinter {
                 return Ok(StepDone { exit, returned: true, ..StepDone::default() });
             }
             // A model that only reads has no tools to change anything with.
-            EventBody::TurnEnded(_, TurnEnd::Done) if self.changed.is_empty() && self.nudge.is_some() && !self.plan => {
+            EventBody::TurnEnded(_, TurnEnd::Done) if self.is_unchanged() && self.nudge.is_some() && !self.plan => {
                 let text = self.nudge.take().unwrap_or_default();
                 self.notice(&Notice::new(Level::Info, "no file was changed", "The model is asked once more."))?;
                 self.note = None;
@@ -429,6 +429,11 @@ impl EventPrinter {
         Ok(())
     }
 
+    /// Returns whether no file was changed. What a command changed counts also where it could not be archived.
+    fn is_unchanged(&self) -> bool {
+        self.changed.is_empty() && !self.commands.has_unarchived()
+    }
+
     fn ended(&mut self, end: TurnEnd) -> io::Result<TaskExit> {
         self.aside.end();
         if self.column > 0 && !self.json {
@@ -436,13 +441,13 @@ impl EventPrinter {
         }
         match end {
             TurnEnd::Done if self.refused || !self.unmade.is_empty() => self.done("refused", "", TaskExit::Refused),
-            TurnEnd::Done if self.changed.is_empty() && self.expect_change => {
+            TurnEnd::Done if self.expect_change && self.is_unchanged() => {
                 let why = "no file was changed, and --expect-change asks for one";
                 self.notice(&Notice::new(Level::Error, why, ""))?;
                 self.done("unchanged", why, TaskExit::Failed)
             }
             TurnEnd::Done => {
-                if self.changed.is_empty() && !self.plan && !self.json && self.note.is_none() {
+                if self.is_unchanged() && !self.plan && !self.json && self.note.is_none() {
                     self.notice(&Notice::new(Level::Info, "no file was changed", ""))?;
                 }
                 self.done("done", "", TaskExit::Done)

@@ -62,7 +62,9 @@ fn without_calls(text: &str) -> String {
         let is_called = after.starts_with('(');
         let is_member =
             gap == "." && !before.is_empty() && after.trim_start().starts_with(['(', '.', '=', ')', ',', ';']);
-        let is_imported = !gap.is_empty() && gap.trim().is_empty() && IMPORTS.contains(&before);
+        // `require 'x'`, `require("x")`.
+        let is_between = |c: char| c.is_whitespace() || "('\"".contains(c);
+        let is_imported = !gap.is_empty() && gap.chars().all(is_between) && IMPORTS.contains(&before);
         let is_code = is_called || is_member || is_imported;
         let removes = tables::class_of(&[Word::known(word)]).0 == Class::Harm;
         out.push_str(if is_code && !removes { "_" } else { word });
@@ -85,7 +87,9 @@ mod tests {
         assert_eq!(of("python3", &["-c", "print(open('f').read())"]), "-c _(_('f')._())");
         assert_eq!(of("python3", &["-c", "import docker; docker.from_env()"]), "-c import _; docker._()");
         assert_eq!(of("perl", &["-e", "unlink('a'); system('docker rm x')"]), "-e unlink('a'); _('docker rm x')");
-        assert_eq!(of("node", &["-e", "require('fs').open('a')"]), "-e _('fs')._('a')");
+        assert_eq!(of("node", &["-e", "require('fs').open('a')"]), "-e _('_')._('a')");
+        assert_eq!(of("node", &["-e", "require(\"http\").get('x')"]), "-e _(\"_\")._('x')");
+        assert_eq!(of("perl", &["-e", "require `curl x`"]), "-e require `curl x`");
         assert_eq!(of("script", &["-c", "open(1)"]), "-c open(1)");
     }
 

@@ -234,6 +234,11 @@ impl ShellCommand {
         is_new
     }
 
+    /// Returns why its changes are not archived yet.
+    pub fn failure(&self) -> Option<String> {
+        self.states.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Notes why it is over, where not by itself. Returns what is known of that, also from an earlier time.
     pub fn note_stopped(&self, stopped: Option<Stopped>) -> Option<Stopped> {
         let mut known = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);

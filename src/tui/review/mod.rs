@@ -194,6 +194,7 @@ impl Review {
             Action::NextFile | Action::PreviousFile => page.is_some_and(|page| page.proposal.files.len() > 1),
             Action::Layout => hunks,
             Action::AcceptAll | Action::RejectAll | Action::NetOrSingle => any,
+            Action::Open if self.in_diff => page.is_some_and(|page| page.choices.count().1 == 0),
             Action::Open | Action::Up | Action::Down | Action::HalfUp | Action::HalfDown => any,
             Action::PageUp | Action::PageDown | Action::First | Action::Last => any,
             _ => false,

@@ -663,6 +663,21 @@ async fn the_person_is_told_what_the_sandbox_refused_to_their_command_and_what_l
 }
 
 #[tokio::test]
+async fn the_model_is_told_what_lets_a_command_write_further() {
+    if !works() {
+        return;
+    }
+    let write = |command: &str| call("runCommand", json!({"command": command}));
+    let steps = vec![write("echo x > /etc/nebula-test"), write("echo x > x"), say("done")];
+    let mut live = start(&world().approve("all"), steps);
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let sent = last_results(&live);
+    assert_eq!(sent.matches("`shell.write` in the configuration names further folders").count(), 1, "{sent}");
+    live.close().await;
+}
+
+#[tokio::test]
 async fn the_time_of_a_call_is_that_of_its_command() {
     if !works() {
         return;
