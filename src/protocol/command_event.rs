@@ -90,7 +90,7 @@ pub struct CommandEnd {
     pub derived: BTreeMap<String, u64>,
     /// Paths that were not archived, each with why.
     pub not_archived: Vec<(String, String)>,
-    /// Why its changes are not archived yet; the next command in the workspace tries again.
+    /// The reason why its changes are not archived yet; the next command in the workspace tries again.
     pub archive_error: Option<String>,
     /// Writes that were refused.
     pub refused_writes: u64,

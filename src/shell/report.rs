@@ -13,9 +13,8 @@ use crate::text::number::thousands;
 
 /// The note about what a scan archived.
 pub const SCANNED: &str = "archived by scan: changes of other programs meanwhile are in it";
-/// What lets a command write where one was refused.
-const WAY_OUT: &str =
-    "the person can let commands write there: `shell.write` in the configuration names further folders";
+/// The note about what lets a command write where one was refused.
+pub const WRITES_FURTHER: &str = "`shell.write` in the configuration names further folders that commands may write";
 /// Changed files that are listed.
 const LISTED: usize = 30;
 
@@ -93,7 +92,7 @@ impl CommandReport {
         notes.extend(summary.derived_words().chain(summary.gained_words()).chain(summary.room_words()));
         notes.extend(summary.refused_words());
         if summary.is_beyond && command.info.call.is_some() {
-            notes.push(WAY_OUT.into());
+            notes.push(WRITES_FURTHER.into());
         }
         let is_failed = !matches!(progress.exit, Some((Exit::Code(0), _)) | None);
         let caches = summary.cache_words().filter(|_| is_failed && command.grant != Some(Grant::Online));

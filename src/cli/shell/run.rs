@@ -366,7 +366,7 @@ fn tell(command: &ShellCommand, sealed: SealedCommand, known: bool, as_json: boo
 fn tell_refused(summary: &Summary, code: i32) {
     summary.refused_words().for_each(out::complain);
     if summary.is_beyond {
-        out::complain("`shell.write` in the configuration names further folders that commands may write");
+        out::complain(shell::WRITES_FURTHER);
     }
     if let Some(line) = summary.connection_words(code != 0) {
         out::complain(format_args!("{line}: `nebula run --network` lifts it"));

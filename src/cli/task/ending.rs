@@ -12,7 +12,7 @@ use crate::cli::shell::event_line;
 use crate::cli::unsaved::complain_of_unsaved;
 use crate::messages::agent as say;
 use crate::proposal::units;
-use crate::protocol::{Cause, CommandEvent, EventBody};
+use crate::protocol::{Cause, CommandEvent, EventBody, Level, Notice, TurnEnd};
 use crate::text::sentence::first_words;
 
 impl EventPrinter {
@@ -50,6 +50,48 @@ impl EventPrinter {
             // Nobody reads on: what was done stays done.
             Err(why) if why.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             done => done,
+        }
+    }
+
+    /// Returns whether no file was changed. What a command changed counts also where it could not be archived.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.changed.is_empty() && !self.commands.has_unarchived()
+    }
+
+    /// Ends the turn.
+    pub(super) fn ended(&mut self, end: TurnEnd) -> io::Result<TaskExit> {
+        self.aside.end();
+        if self.column > 0 && !self.json {
+            self.out("\n")?;
+        }
+        match end {
+            TurnEnd::Done if self.refused || !self.unmade.is_empty() => self.done("refused", "", TaskExit::Refused),
+            TurnEnd::Done if self.expect_change && self.is_unchanged() => {
+                let why = "no file was changed, and --expect-change asks for one";
+                self.notice(&Notice::new(Level::Error, why, ""))?;
+                self.done("unchanged", why, TaskExit::Failed)
+            }
+            TurnEnd::Done => {
+                if self.is_unchanged() && !self.plan && !self.json && self.note.is_none() {
+                    self.notice(&Notice::new(Level::Info, "no file was changed", ""))?;
+                }
+                self.done("done", "", TaskExit::Done)
+            }
+            TurnEnd::Interrupted => self.done("interrupted", "", TaskExit::Interrupted),
+            // What was changed stands; something else was refused.
+            TurnEnd::Asking(why) if !self.changed.is_empty() && why.starts_with(&say::refused_twice(&"")) => {
+                self.done("refused", &why, TaskExit::Refused)
+            }
+            TurnEnd::Asking(why) => {
+                // The notice before it says what was reached.
+                let (title, cause) = std::mem::take(&mut self.newest);
+                self.done_because("limit", &why, &Some(cause).filter(|_| title == why).unwrap_or_default());
+                Ok(TaskExit::Failed)
+            }
+            TurnEnd::Failed { message, cause, .. } => {
+                self.done_because("failed", &message, &cause);
+                Ok(TaskExit::Failed)
+            }
         }
     }
 

@@ -376,8 +376,8 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "書き込み可能な範囲外のため拒否: {writes!}、最初は{path}",
     ),
     (
-        "the person can let commands write there: `shell.write` in the configuration names further folders",
-        "ユーザーが許可できます: 設定の`shell.write`でコマンドが書き込めるフォルダーを追加します",
+        "`shell.write` in the configuration names further folders that commands may write",
+        "設定の`shell.write`で、コマンドが書き込めるフォルダーを追加できます",
     ),
     (
         "refused: {count!} of private files, first {path} (by another name the next command could read them)",

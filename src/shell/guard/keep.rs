@@ -767,6 +767,31 @@ mod tests {
     }
 
     #[test]
+    fn what_another_replaced_before_it_was_seen_that_the_command_had_left_it_is_not_the_commands() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, _, mut keeping) = keeping(dir.path(), CopyLimits::default());
+        fs::write(root.join("c"), "c").expect("written");
+        let [a, b, c, new] = ["a", "b", "c", "new"].map(|name| root.join(name));
+        for path in [&a, &b, &c] {
+            keeping.write(path, false).expect("kept");
+            fs::write(path, "the command's").expect("written");
+        }
+        keeping.make(&new, false).expect("kept");
+        fs::write(&new, "new").expect("written");
+        keeping.rename(&new, &b, false).expect("kept");
+        fs::rename(&new, &b).expect("renamed");
+        save(&a, "another's");
+        fs::remove_file(&c).expect("removed");
+        keeping.look_for_left();
+        keeping.write(&a, false).expect("kept");
+        fs::write(&a, "the command's again").expect("written");
+        keeping.look_for_left();
+        keeping.look_over();
+        let of_another = [("a", "another's"), ("c", "none")].map(|(name, bytes)| (name.to_string(), bytes.to_string()));
+        assert_eq!(kept_again(&keeping), of_another);
+    }
+
+    #[test]
     fn a_cache_in_a_folder_that_was_not_there_is_noted_with_it() {
         let dir = tempfile::tempdir().expect("a folder");
         fs::write(dir.path().join(".gitignore"), "__pycache__/\ntarget/\n").expect("written");

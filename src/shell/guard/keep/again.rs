@@ -160,6 +160,11 @@ impl Keeping {
         if there.as_ref().is_some_and(|meta| !self.left.tells_of(meta) || !is_closed(meta)) {
             return self.left.put_back(name);
         }
+        // Someone else has replaced or removed it already, which its next call or the end of the command sees.
+        let is_own = |own: &Inode| there.as_ref().is_some_and(|meta| !is_another(*own, inode(meta)));
+        if !self.is_loose(&name) && self.own.get(&name).is_some_and(|own| !is_own(own)) {
+            return;
+        }
         match there.as_ref().filter(|meta| meta.is_file()) {
             Some(meta) => drop(self.own.insert(name.clone(), inode(meta))),
             None => drop(self.own.remove(&name)),
