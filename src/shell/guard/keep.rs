@@ -7,6 +7,7 @@
 mod again;
 mod asks;
 mod change;
+mod config_file;
 mod copies;
 mod left;
 mod moved;
@@ -34,6 +35,7 @@ use crate::shell::message::{NAMED, Summary};
 use crate::shell::places::{CopyLimits, PathClass, PathClasses, holds_objects};
 use crate::shell::sandbox::Bounds;
 use crate::text::clean::clean_line;
+use config_file::RepositoryConfigs;
 use copies::{Copies, LargeCopy};
 use left::Left;
 pub use outside::is_older_terminal;
@@ -82,6 +84,7 @@ pub struct Keeping {
     pub(super) under_way: CallsUnderWay,
     /// The decisions of the person about calls that waited for them.
     consents: Arc<Mutex<Consents>>,
+    configs: RepositoryConfigs,
     /// The question that the present call raises.
     question: Option<HoldQuestion>,
     /// The paths that the summary counts as not archived, each with why.
@@ -132,6 +135,7 @@ impl Keeping {
             copies: Copies::default(),
             under_way: CallsUnderWay::default(),
             consents,
+            configs: RepositoryConfigs::default(),
             question: None,
             unarchived: HashSet::new(),
             summary: Summary::default(),
@@ -255,7 +259,7 @@ impl Keeping {
                 self.made.insert(path.to_path_buf());
                 self.unarchived(path, &format!("archiveExclude: {glob}"))
             }
-            PathClass::Derived(_) if !folder && meta_at(path).is_err() => {
+            PathClass::Derived(_) if meta_at(path).is_err() => {
                 self.set_saved_loose(path);
                 self.made.insert(path.to_path_buf());
                 Ok(())
@@ -346,7 +350,9 @@ impl Keeping {
             _ if self.places.root() != path && self.places.root().starts_with(path) => self.refuse(path),
             PathClass::Refused => self.refuse(path),
             PathClass::Kept => self.folder(path, &meta),
-            PathClass::Derived(folder) if holds_objects(&folder) => self.folder(path, &meta),
+            PathClass::Derived(folder) if holds_objects(&folder) && !self.made.contains(path) => {
+                self.folder(path, &meta)
+            }
             PathClass::Derived(folder) => {
                 if self.name(path) == folder.trim_end_matches('/') {
                     self.gone.insert(folder);
@@ -840,6 +846,22 @@ mod tests {
         fs::remove_file(&new).expect("removed");
         keeping.look_over();
         assert_eq!(keeping.summary().meanwhile, [""; 0]);
+    }
+
+    #[test]
+    fn a_folder_of_objects_that_is_made_and_goes_again_was_not_there() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (root, _, mut keeping) = keeping(dir.path(), CopyLimits::default());
+        let [old, new] = [".git/objects/06", ".git/objects/tmp_objdir"].map(|name| root.join(name));
+        fs::create_dir_all(&old).expect("made");
+        keeping.make(&new, true).expect("kept");
+        fs::create_dir(&new).expect("made");
+        for folder in [&old, &new] {
+            keeping.lose_folder(folder).expect("kept");
+            fs::remove_dir(folder).expect("removed");
+        }
+        let states = keeping.staging.journal().expect("read").states;
+        assert_eq!(states.iter().map(|line| line.path.as_str()).collect::<Vec<_>>(), [".git/objects/06/"]);
     }
 
     #[test]

@@ -255,13 +255,17 @@ fn answer_of(call: &Notification, answering: &Answering) -> GuardAnswer {
         keeper = lock(keeping);
         keeper.add_copy(copy);
     };
-    let question = keeper.take_question();
-    match verdict {
-        Ok(()) => keeper.under_way.go_on(call),
-        Err(_) => keeper.under_way.leave(call),
+    let (question, checked) = (keeper.take_question(), keeper.take_checked());
+    // One that is done here is over before another is looked at.
+    let done = checked.filter(|_| verdict.is_ok()).map(|config| config.put());
+    match (verdict, &done) {
+        (Ok(()), None) => keeper.under_way.go_on(call),
+        _ => keeper.under_way.leave(call),
     }
     match (verdict, question) {
-        (Ok(()), _) => GuardAnswer::Reply(CallReply::GoOn),
+        (Ok(()), _) => GuardAnswer::Reply(
+            done.map_or(CallReply::GoOn, |put| put.map_or_else(CallReply::Fail, |()| CallReply::Done)),
+        ),
         (Err(_), Some(question)) => GuardAnswer::Held(question),
         (Err(number), None) => {
             if number == libc::ENOSPC {

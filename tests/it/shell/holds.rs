@@ -188,6 +188,45 @@ async fn without_a_person_a_call_that_waits_fails_and_the_end_of_the_turn_withdr
 }
 
 #[tokio::test]
+async fn a_repository_is_made_unasked_and_what_its_configuration_may_run_is_not() {
+    if !works() {
+        return;
+    }
+    let git = "git -C app -c user.name=x -c user.email=x@y";
+    let makes = format!(
+        "git init -q -b main app; echo a > app/a; {git} add -A; {git} commit -qm a; git clone -q app twin; \
+         {git} remote add up ../twin; {git} fetch -q up; {git} checkout -q -b b --track up/main; \
+         {git} checkout -q main; {git} branch -q -D b; {git} fsck --no-dangling; cat app/.git/config"
+    );
+    let world = world().approve("all").file("tool.sh", &makes);
+    let mut live = runs(&world);
+    live.submit("go");
+    let result = ended(&mut live).await.result.unwrap_or_default();
+    assert!(result.starts_with("exit 0") && !result.contains("not allowed"), "{result}");
+    assert!(result.contains("filemode = true") && result.contains("[remote \"up\"]"), "{result}");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(!live.events.iter().any(|event| matches!(event, EventBody::Asked(_))));
+    live.close().await;
+    assert!(world.has("twin/.git/config") && !world.has("app/.git/config.nebula"));
+
+    for evil in
+        ["git -C app config core.fsmonitor ./x", "git -C app remote set-url up ext::x", "echo >> app/.git/config"]
+    {
+        let before = world.read("app/.git/config");
+        world.write("tool.sh", evil);
+        let mut live = runs(&world);
+        live.submit("go");
+        let question = live.question().await;
+        live.send(question.answer(Reply::Nobody));
+        let result = ended(&mut live).await.result.unwrap_or_default();
+        assert!(result.contains("not allowed, as nobody answered: 1 write, first app/.git/config"), "{result}");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        live.close().await;
+        assert_eq!(world.read("app/.git/config"), before, "{evil}");
+    }
+}
+
+#[tokio::test]
 async fn a_connection_to_another_program_waits() {
     if !works() {
         return;

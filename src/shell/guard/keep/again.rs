@@ -93,6 +93,7 @@ impl Keeping {
     /// Notes the call that is about to be answered.
     pub fn begin_call(&mut self, call: &Notification) {
         self.begin_archived_anew();
+        self.configs.begin_call();
         self.left.begin(*call);
     }
 

@@ -39,6 +39,8 @@ fn changes_what_acts_later(path: &str) -> bool {
 /// Returns whether a file acts later by its path, in lower case, in a repository's folder.
 fn acts_later_in_git(rest: &[&str]) -> bool {
     match rest {
+        // Git runs no example of a hook.
+        [.., "hooks", name] if name.ends_with(".sample") => false,
         // The file `commondir` says from which folder both are taken.
         ["config" | "config.worktree" | "commondir"] | ["hooks", ..] => true,
         ["modules" | "worktrees", .., "config" | "config.worktree" | "commondir"] => {
@@ -74,7 +76,7 @@ impl Keeping {
         };
         let inside = self.places.in_linked(path).map(Path::to_path_buf).or_else(in_bare);
         let in_git = inside.map(|inside| format!("{GIT}/{}", inside.display()));
-        if !changes_what_acts_later(in_git.as_ref().unwrap_or(&name)) {
+        if !changes_what_acts_later(in_git.as_ref().unwrap_or(&name)) || self.configs.is_free(path) {
             return Ok(());
         }
         match self.consent(HoldReason::ActsLater, &name) {
@@ -219,6 +221,7 @@ mod tests {
             ".git/worktrees/w/config.worktree",
             ".git/commondir",
             ".git/modules/a/commondir",
+            ".git/hooks/pre-commit.sample/x",
         ] {
             assert!(changes_what_acts_later(path), "{path}");
         }
@@ -233,6 +236,7 @@ mod tests {
             ".git/modules/a/refs/heads/config",
             ".git/modules/a/index",
             ".git/refs/heads/commondir",
+            ".git/hooks/pre-commit.sample",
         ] {
             assert!(!changes_what_acts_later(path), "{path}");
         }

@@ -9,6 +9,9 @@ use super::{Keeping, Verdict};
 impl Keeping {
     /// Keeps what a call is about to change.
     pub fn keep_change(&mut self, change: &PathChange) -> Verdict {
+        if let PathChange::Lose(path) | PathChange::Mode(path, _) = change {
+            self.configs.excuse(path);
+        }
         let has = |flags: u64, flag: u32| flags & u64::from(flag) != 0;
         match change {
             PathChange::Write(path, _) if self.places.is_proof(path) => self.refuse(path),

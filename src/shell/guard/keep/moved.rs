@@ -33,6 +33,9 @@ impl Keeping {
             };
         };
         self.names.add(old, new);
+        if !exchange {
+            self.configs.check(old, new);
+        }
         let is_folder = meta.is_dir() || exchange && meta_at(new).is_ok_and(|there| there.is_dir());
         self.move_away(old, new, &meta)?;
         self.replace(old, new, &meta, exchange)?;

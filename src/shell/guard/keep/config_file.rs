@@ -1,0 +1,242 @@
+//! The configuration of a repository that git puts in place: `git init`, `git clone` and `git branch` do so by renaming
+//! `config.lock`. One that makes nothing run and leads nowhere new needs nobody's consent. It is put in place here and not
+//! by the caller, who may still hold the file open: the bytes there are those that were checked.
+
+use std::collections::HashSet;
+use std::fs::{self, Metadata, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use super::super::call::Refusal;
+use super::super::reach::meta_at;
+use super::{Keeping, number};
+
+/// The largest configuration that is checked, in bytes.
+const LARGEST: u64 = 64 << 10;
+/// Keys of a new repository that make nothing run, with the name of a section's part in place of `*`.
+const PLAIN: &[&str] = &[
+    "core.repositoryformatversion",
+    "core.filemode",
+    "core.bare",
+    "core.logallrefupdates",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.symlinks",
+    "extensions.objectformat",
+    "extensions.refstorage",
+    "init.defaultbranch",
+    "user.name",
+    "user.email",
+    "remote.*.url",
+    "remote.*.fetch",
+    "remote.*.tagopt",
+    "branch.*.remote",
+    "branch.*.merge",
+    "branch.*.rebase",
+];
+
+/// A configuration that a call puts in place.
+#[derive(Debug)]
+pub struct CheckedConfig {
+    from: PathBuf,
+    to: PathBuf,
+    bytes: Vec<u8>,
+    mode: u32,
+}
+
+impl CheckedConfig {
+    /// Reads the file that is renamed, where it makes nothing run. `is_own`: the command itself made what is there.
+    fn read(from: &Path, to: &Path, is_own: bool) -> Option<Self> {
+        let meta = meta_at(from).ok().filter(|meta| meta.is_file() && meta.nlink() == 1 && meta.len() <= LARGEST)?;
+        let bytes = fs::read(from).ok().filter(|bytes| bytes.len() as u64 <= LARGEST)?;
+        let before = match meta_at(to) {
+            _ if is_own => None,
+            Ok(there) => Some(fs::read_to_string(to).ok().filter(|_| there.is_file() && there.len() <= LARGEST)?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(_) => return None,
+        };
+        let is_plain = is_plain(str::from_utf8(&bytes).ok()?, before.as_deref());
+        is_plain.then(|| CheckedConfig { from: from.into(), to: to.into(), bytes, mode: mode_of(&meta) })
+    }
+
+    /// Puts it in place, as the call would have.
+    ///
+    /// # Errors
+    /// When it cannot be written: nothing is changed.
+    pub fn put(&self) -> Result<(), Refusal> {
+        let new = self.from.with_extension("nebula");
+        let put = || {
+            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+            file.write_all(&self.bytes)?;
+            file.set_permissions(Permissions::from_mode(self.mode))?;
+            fs::rename(&new, &self.to)?;
+            fs::remove_file(&self.from)
+        };
+        put().map_err(|error: io::Error| {
+            let _ = fs::remove_file(&new);
+            number(&error)
+        })
+    }
+}
+
+/// The configurations of repositories that a command puts in place.
+#[derive(Debug, Default)]
+pub(super) struct RepositoryConfigs {
+    /// The configuration that the present call puts in place.
+    checked: Option<CheckedConfig>,
+    /// The configuration of its own that the present call removes, or gives another mode.
+    excused: Option<PathBuf>,
+    /// The configurations that were not there before.
+    own: HashSet<PathBuf>,
+}
+
+impl RepositoryConfigs {
+    /// Forgets what is known of the last call.
+    pub fn begin_call(&mut self) {
+        (self.checked, self.excused) = (None, None);
+    }
+
+    /// Notes the configuration that a rename puts in place, where it needs nobody's consent.
+    pub fn check(&mut self, from: &Path, to: &Path) {
+        let is_config = to.ends_with(".git/config") && from.parent() == to.parent() && from.ends_with("config.lock");
+        self.checked = is_config.then(|| CheckedConfig::read(from, to, self.own.contains(to))).flatten();
+    }
+
+    /// Notes that the present call removes a file, or gives it another mode.
+    pub fn excuse(&mut self, path: &Path) {
+        self.excused = self.own.get(path).cloned();
+    }
+
+    /// Returns whether what the present call does at a path needs nobody's consent.
+    pub fn is_free(&self, path: &Path) -> bool {
+        self.excused.as_deref() == Some(path) || self.checked.as_ref().is_some_and(|checked| checked.to == path)
+    }
+}
+
+impl Keeping {
+    /// Takes out the configuration that the present call puts in place; none: it does something else.
+    pub fn take_checked(&mut self) -> Option<CheckedConfig> {
+        let checked = self.configs.checked.take()?;
+        if meta_at(&checked.to).is_err() {
+            self.configs.own.insert(checked.to.clone());
+        }
+        Some(checked)
+    }
+}
+
+fn mode_of(meta: &Metadata) -> u32 {
+    meta.mode() & 0o777
+}
+
+/// Returns whether a configuration makes nothing run and leads nowhere new. `before`: that of the repository that is there;
+/// then the branches alone may be others, which follow its remotes.
+fn is_plain(text: &str, before: Option<&str>) -> bool {
+    let Some(entries) = entries(text) else { return false };
+    let is_safe = |(key, value): &(String, String)| {
+        // A `::` names a program of git that speaks with the other side.
+        PLAIN.contains(&general(key).as_str()) && !value.starts_with('-') && !value.contains("::")
+    };
+    let Some(before) = before else { return entries.iter().all(is_safe) };
+    let Some(known) = self::entries(before) else { return false };
+    let is_of_branch = |(key, _): &&(String, String)| key.starts_with("branch.");
+    let others = |all: &[(String, String)]| all.iter().filter(|one| !is_of_branch(one)).cloned().collect::<Vec<_>>();
+    let is_remote = |name: &str| name == "." || known.iter().any(|(key, _)| *key == format!("remote.{name}.url"));
+    let new = entries.iter().filter(is_of_branch).filter(|entry| !known.contains(entry));
+    let is_followed = |(key, value): &(String, String)| match general(key).as_str() {
+        "branch.*.remote" => is_remote(value),
+        "branch.*.merge" => value.starts_with("refs/"),
+        "branch.*.rebase" => ["true", "false"].contains(&value.as_str()),
+        _ => false,
+    };
+    others(&entries) == others(&known) && new.into_iter().all(is_followed)
+}
+
+/// Returns a key with `*` for the part of its section.
+fn general(key: &str) -> String {
+    match (key.find('.'), key.rfind('.')) {
+        (Some(first), Some(last)) if first < last => format!("{}.*{}", &key[..first], &key[last..]),
+        _ => key.to_string(),
+    }
+}
+
+/// Returns the keys and values of a configuration, which has nothing that git reads in more than one way: no escapes,
+/// quotes, comments behind values or continued lines. None: it has.
+fn entries(text: &str) -> Option<Vec<(String, String)>> {
+    let mut section = None;
+    let mut found = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', ';'])) {
+        if let Some(head) = line.strip_prefix('[') {
+            section = Some(section_of(head.strip_suffix(']')?)?);
+            continue;
+        }
+        let (key, value) = line.split_once('=')?;
+        let (key, value) = (key.trim().to_ascii_lowercase(), value.trim());
+        let is_name = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        if !is_name || value.contains(['\\', '"', '#', ';']) || value.contains(char::is_control) {
+            return None;
+        }
+        found.push((format!("{}.{key}", section.as_ref()?), value.to_string()));
+    }
+    Some(found)
+}
+
+/// Returns the name of a section, `remote.origin` of `remote "origin"`.
+fn section_of(head: &str) -> Option<String> {
+    let is_word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    let Some((word, part)) = head.split_once(' ') else { return is_word(head).then(|| head.to_ascii_lowercase()) };
+    let part = part.strip_prefix('"')?.strip_suffix('"')?;
+    let is_simple = is_word(word) && !part.contains(['\\', '"', '[', ']']) && !part.contains(char::is_control);
+    is_simple.then(|| format!("{}.{part}", word.to_ascii_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEW: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n";
+
+    #[test]
+    fn what_makes_nothing_run_is_plain() {
+        let remote = "[remote \"origin\"]\n\turl = /srv/a.git\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n";
+        let branch = "[branch \"a/b.c\"]\n\tremote = origin\n\tmerge = refs/heads/a/b.c\n";
+        let all = format!("{NEW}{remote}{branch}");
+        for (text, before) in
+            [(NEW, None), (&all, None), (&all, Some(format!("{NEW}{remote}"))), (NEW, Some(NEW.into()))]
+        {
+            assert!(is_plain(text, before.as_deref()), "{text} {before:?}");
+        }
+        // That a branch goes takes nothing from anyone.
+        assert!(is_plain(&format!("{NEW}{remote}"), Some(&all)));
+    }
+
+    #[test]
+    fn what_may_make_something_run_or_leads_elsewhere_is_not() {
+        for more in [
+            "[core]\n\tfsmonitor = x\n",
+            "[core]\n\thooksPath = x\n",
+            "[alias]\n\tst = !x\n",
+            "[include]\n\tpath = x\n",
+            "[remote \"a\"]\n\tuploadpack = x\n",
+            "[remote \"a\"]\n\turl = ext::sh -c x\n",
+            "[remote \"a\"]\n\turl = -x\n",
+            "[remote \"a\"] url = b\n",
+            "[core] fsmonitor = x\n",
+            "[remote \"a\"]\n\turl = a \\\n[core]\n",
+            "[core]\n\tfilemode\n",
+        ] {
+            assert!(!is_plain(&format!("{NEW}{more}"), None), "{more}");
+        }
+        let remote = "[remote \"origin\"]\n\turl = https://example.com/a\n";
+        for after in [
+            "[remote \"origin\"]\n\turl = https://elsewhere.example/a\n".to_string(),
+            format!("{remote}[remote \"b\"]\n\turl = b\n"),
+            format!("{remote}[branch \"main\"]\n\tremote = https://elsewhere.example/a\n"),
+            format!("{remote}[branch \"main\"]\n\tmergeoptions = x\n"),
+            format!("{remote}[user]\n\tname = x\n"),
+            String::new(),
+        ] {
+            assert!(!is_plain(&after, Some(remote)), "{after}");
+        }
+    }
+}
