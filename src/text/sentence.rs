@@ -3,7 +3,9 @@
 /// Returns what happened; the sentences after it tell the model what to do, and stand in the result.
 pub fn first_sentence(text: &str) -> &str {
     let line = text.trim().lines().next().unwrap_or_default();
-    let end = line.find(". ").map_or(line.len(), |end| end + 1);
+    // Dots in a row, and one in what is quoted as code, end nothing.
+    let is_end = |at: &usize| !line[..*at].ends_with('.') && line[..*at].matches('`').count() % 2 == 0;
+    let end = line.match_indices(". ").map(|(at, _)| at).find(is_end).map_or(line.len(), |end| end + 1);
     line[..end].trim_end_matches('.')
 }
 
@@ -40,6 +42,12 @@ mod tests {
                 "the arguments could not be read: expected `}` at 3",
             ),
             ("Wrote v1.2 of a.rs.", "Wrote v1.2 of a.rs"),
+            (
+                "a.ts: it leaves lines out (`// ... existing code ...`), so. Write every line.",
+                "a.ts: it leaves lines out (`// ... existing code ...`), so",
+            ),
+            ("It reads ... here. Look.", "It reads ... here"),
+            ("`a. b` is code. Look.", "`a. b` is code"),
             ("", ""),
         ] {
             assert_eq!(first_sentence(words), sentence);
