@@ -5,11 +5,13 @@ pub(in crate::edit) mod heads;
 pub(in crate::edit) mod labels;
 pub(in crate::edit) mod namesakes;
 pub(in crate::edit) mod openers;
+mod remarks;
 pub(in crate::edit) mod spaced;
 mod wording;
 
 use std::borrow::Cow;
 
+use self::remarks::{has_remark, without_remark};
 use super::pieces::KnownFile;
 use crate::edit::path::{bare, has_extension};
 
@@ -63,13 +65,6 @@ fn undressed(line: &str) -> &str {
         }
         text = stripped;
     }
-}
-
-/// Returns a path without what stands in brackets behind it: `a.py（新規作成）`. What goes on with a file is no whole one.
-fn without_remark(text: &str) -> &str {
-    let Some((path, remark)) = text.strip_suffix('）').and_then(|text| text.rsplit_once('（')) else { return text };
-    let path = path.trim_end();
-    if has_extension(path) && !remark.contains(['続', '续']) { path } else { text }
 }
 
 /// The length, in bytes, above which a line is no path.
@@ -126,7 +121,7 @@ const DECORATION: [&str; 22] = [
 /// Single characters that may stand after it.
 const CLOSING: [char; 9] = ['*', '`', '"', '\'', ':', '：', '】', '」', '』'];
 /// Characters that may follow it.
-const ENDS: [&str; 11] = [
+const ENDS: [&str; 26] = [
     "-->",
     "*/",
     "---",
@@ -138,6 +133,21 @@ const ENDS: [&str; 11] = [
     "(changed)",
     "(created)",
     "(deleted)",
+    "(nuevo)",
+    "(nueva)",
+    "(archivo nuevo)",
+    "(nuevo archivo)",
+    "(neu)",
+    "(neue Datei)",
+    "(nouveau)",
+    "(nouveau fichier)",
+    "(novo)",
+    "(新規)",
+    "(新規作成)",
+    "(新建)",
+    "(新文件)",
+    "(새 파일)",
+    "(новый файл)",
 ];
 const LABELS: [&str; 9] =
     ["path:", "file:", "filename:", "file path:", "filepath:", "file name:", "title:", "path =", "file"];
@@ -216,7 +226,8 @@ fn without_ends(text: &str) -> &str {
         let rest = text.trim_end();
         let number = rest.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
         let rest = if number.ends_with(':') { number } else { rest }.trim_end_matches(CLOSING);
-        let end = ENDS.iter().flat_map(|end| (1..=end.len()).rev().map(|n| &end[..n])).find(|end| rest.ends_with(end));
+        let begun = |end: &'static str| (1..=end.len()).rev().filter_map(move |n| end.get(..n));
+        let end = ENDS.iter().flat_map(|end| begun(end)).find(|end| rest.ends_with(end));
         let rest = &rest[..rest.len() - end.map_or(0, str::len)];
         if rest.len() == text.len() {
             return text;
@@ -288,6 +299,7 @@ pub(in crate::edit) fn is_path(word: &str, known: &[KnownFile]) -> bool {
     }
     if has_outside(word, false)
         || is_long(word)
+        || has_remark(word)
         || word.contains(char::is_whitespace)
         || word.contains("://")
         || word.contains(['`', '*', '"'])
