@@ -74,7 +74,8 @@ impl RepeatedOutput {
             let from = self.tail.ceil_char_boundary(self.tail.len() - keep);
             self.tail.drain(..from);
         }
-        let period = period(self.tail.as_bytes(), keep)?;
+        let counted = || counted(&self.tail).filter(|line| !known(line)).map(str::to_string);
+        let Some(period) = period(self.tail.as_bytes(), keep) else { return counted() };
         let run = (TIMES * period).max(least_run(self.tail.as_bytes(), period));
         let from = self.tail.ceil_char_boundary(self.tail.len() - run.min(self.tail.len()));
         let block = self.tail.ceil_char_boundary(self.tail.len() - period);
@@ -122,6 +123,30 @@ pub fn unescaped(text: &str) -> Option<String> {
     serde_json::from_str(&format!("\"{}\"", text.trim_end_matches('\\'))).ok()
 }
 
+/// Returns the newest part of a line at the end of a text that says the same over and over with numbers that count: `-x a1 -x
+/// a2 -x a3`. A row of nothing but numbers is none.
+fn counted(text: &str) -> Option<&str> {
+    let line = text.rsplit('\n').next().filter(|line| line.len() >= COUNTED)?;
+    let line = &line[line.ceil_char_boundary(line.len() - COUNTED)..];
+    let mut parts =
+        line.split(|c: char| c.is_ascii_digit()).filter(|part| !part.is_empty()).skip(1).collect::<Vec<_>>();
+    parts.pop();
+    let mut numbers =
+        line.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty()).skip(1).collect::<Vec<_>>();
+    numbers.pop();
+    let numbers: Vec<u64> = numbers.iter().map(|number| number.parse()).collect::<Result<_, _>>().ok()?;
+    let is_same = |period: &usize| parts.iter().zip(&parts[*period..]).all(|(part, next)| part == next);
+    let period = (1..=parts.len() / (2 * TIMES)).find(is_same)?;
+    let is_next = |(number, next): (&u64, &u64)| *next == *number || *next == *number + 1;
+    let is_counted = numbers.iter().zip(numbers.get(period..)?).all(is_next);
+    let letters = parts[..period].iter().flat_map(|part| part.chars()).filter(|c| c.is_alphabetic()).count();
+    (is_counted && letters >= LETTERS).then(|| line.trim())
+}
+
+/// The bytes of a line that counts, at least, and the letters of what it counts.
+const COUNTED: usize = 2_000;
+const LETTERS: usize = 3;
+
 /// Returns the shortest text, in bytes, that the end of `text` is a long enough run of.
 fn period(text: &[u8], most: usize) -> Option<usize> {
     let tail = &text[text.len().saturating_sub(most)..];
@@ -159,6 +184,28 @@ fn is_sentence(text: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_that_counts_is_cut() {
+        let row = |of: fn(usize) -> String| (1..2_000).map(of).collect::<String>();
+        for text in [
+            row(|n| format!("-x /dev/ttyUSB{n} ")),
+            row(|n| format!("--port {n}:{n} ")),
+            format!("test: rpn\n\t./rpn {}", row(|n| format!("-x /dev/ttyUSB{n} "))),
+        ] {
+            let at = cut_in(&text, 7, false).expect("cut");
+            assert!(at < 3_200, "{at}");
+            assert_eq!(cut_in(&text, 64, false), Some(at));
+        }
+        for text in [
+            row(|n| format!("{n}, ")),
+            row(|n| format!("-x /dev/ttyUSB{n}\n")),
+            row(|n| format!("{{\"id\": {}}}, ", n * 37 % 1_001)),
+            row(|n| format!("{{\"id\": {n}, \"x\": {}}}, ", n * 37 % 1_001)),
+        ] {
+            assert_eq!(cut_in(&text, 64, false), None, "{}", &text[..60]);
+        }
+    }
 
     /// Returns where `text` is cut that comes in pieces of `chunk` bytes.
     fn cut_in(text: &str, chunk: usize, escaped: bool) -> Option<usize> {
