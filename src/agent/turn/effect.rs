@@ -169,6 +169,11 @@ impl Effect {
         is_asked
     }
 
+    /// Returns whether the turn changed a file.
+    pub fn has_changed(&self) -> bool {
+        self.changed
+    }
+
     /// Returns whether the step added last changed a file.
     pub fn take_step_changed(&mut self) -> bool {
         std::mem::take(&mut self.step_changed)

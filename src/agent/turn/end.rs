@@ -3,6 +3,7 @@
 use crate::agent::services::events::Events;
 use crate::agent::session::conversation::{Conversation, first_words};
 use crate::agent::turn::effect::{RefusalKind, RefusedCall};
+use crate::agent::turn::prompt_kind::is_undo;
 use crate::messages::{agent as say, count, records};
 use crate::protocol::{Cause, Level, Notice, NoticeAction, TurnEnd};
 
@@ -23,6 +24,8 @@ pub async fn refused_again(events: &Events, session: &Conversation, refusal: &Re
         RefusalKind::Blocked => say::allow_or_without(),
         RefusalKind::Other => say::say_more(),
     };
+    let is_undo = session.prompt_text().is_some_and(|prompt| is_undo(&prompt));
+    let detail = if is_undo { format!("{} {detail}", say::undo_by()) } else { detail.to_string() };
     let actions = vec![NoticeAction::Continue, NoticeAction::ChooseModel];
     session.say(events, Notice { actions, ..Notice::new(Level::Warning, &title, detail) }).await;
     TurnEnd::Asking(title)

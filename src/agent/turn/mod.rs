@@ -4,6 +4,7 @@ mod compact;
 mod effect;
 mod end;
 mod follow_up;
+mod prompt_kind;
 mod repetition;
 mod request;
 mod side_request;
@@ -27,6 +28,7 @@ use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::effect::{Effect, StepNotes};
 use crate::agent::turn::end::{interrupted, limit_reached, refused_again, said_nothing};
 use crate::agent::turn::follow_up::FollowUp;
+use crate::agent::turn::prompt_kind::is_undo;
 use crate::agent::turn::repetition::{RepeatableEdit, Repeated, Repeats, RepetitionKey};
 use crate::agent::turn::request::{BuiltRequest, FileRefusals, Unbuilt};
 use crate::agent::turn::step::act::{Act, Ended, Step};
@@ -130,7 +132,10 @@ async fn steps(
 
 /// Says what a turn that is done leaves to be known of its changes. Returns how it ended.
 async fn say_effect(context: &SessionContext, session: &Conversation, effect: &Effect, end: TurnEnd) -> TurnEnd {
-    if let Some(notice) = effect.notice(&context.settings()).filter(|_| end == TurnEnd::Done) {
+    if let Some(mut notice) = effect.notice(&context.settings()).filter(|_| end == TurnEnd::Done) {
+        if !effect.has_changed() && session.prompt_text().is_some_and(|prompt| is_undo(&prompt)) {
+            notice.detail = format!("{} {}", notice.detail, say::undo_by());
+        }
         session.say(&context.events, notice).await;
     }
     end

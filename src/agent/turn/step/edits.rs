@@ -12,6 +12,7 @@ use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, SessionFiles, UndecidedCall, UndecidedEdits};
 use crate::agent::session::records::{ResultRecord, sha};
+use crate::agent::turn::prompt_kind::wants_no_change;
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::comment;
 use crate::agent::turn::step::edit_records::{edit_record, is_told, known_files};
@@ -125,7 +126,7 @@ pub async fn edits(
     };
     let mut results_of_calls = Vec::new();
     let decided = outcome_of_proposal.as_ref().map(|(proposal, result)| (&**proposal, result));
-    let mut reported = Reported { changed: session.files.changed_in_turn(), ..Reported::default() };
+    let mut reported = reported(session);
     if let Some((proposal, result)) = decided {
         reported.broken = syntax::broken(proposal, result).await;
         reported.changed.extend(proposal.files.iter().map(|file| file.path.clone()));
@@ -140,6 +141,12 @@ pub async fn edits(
         results_of_calls.push(one);
     }
     EditsResult { results: results_of_calls, all_well }
+}
+
+/// Returns what the results of edits begin with.
+fn reported(session: &Conversation) -> Reported {
+    let is_question = session.prompt_text().is_some_and(|prompt| wants_no_change(&prompt));
+    Reported { changed: session.files.changed_in_turn(), is_question, ..Reported::default() }
 }
 
 /// Returns whether an edit names lines that are not in its file. What is refused for another reason, or asked about, says

@@ -36,6 +36,8 @@ pub struct Reported {
     pub changed: HashSet<String>,
     /// The files of this proposal that were written.
     pub written: HashSet<String>,
+    /// The person asks for no change: one that is none answers it.
+    pub is_question: bool,
 }
 
 impl Reported {
@@ -50,13 +52,13 @@ impl Reported {
         let is_no_change = matches!(result.status, edit::EditStatus::Same | edit::EditStatus::Made);
         let is_whole = matches!(edit.op, Op::Write { .. } | Op::Overwrite { .. });
         let is_repeated = !self.written.is_empty() && (is_whole || !self.written.contains(&result.path));
-        is_no_change && !is_repeated && !self.stands(result)
+        is_no_change && !self.is_question && !is_repeated && !self.stands(result)
     }
 
     /// Returns what the model is told of how its edits were placed; `is_text`: they are written in its text.
     pub fn placed(&self, edits: &[Edit], results: &[EditResult], is_text: bool) -> String {
         let text = |(edit, result): (&Edit, &EditResult)| match result.status {
-            edit::EditStatus::Same if is_text && !self.is_in_vain(edit, result) => {
+            edit::EditStatus::Same if (is_text || self.is_question) && !self.is_in_vain(edit, result) => {
                 format!("{}: {UNCHANGED}", result.path)
             }
             _ => result.text(),
@@ -411,6 +413,11 @@ mod tests {
             assert_eq!(written.is_in_vain(edit, &same), is_in_vain, "{:?} {edit:?}", written.written);
             let told = written.placed(std::slice::from_ref(edit), std::slice::from_ref(&same), true);
             assert_eq!(told.contains("Send it again"), is_in_vain, "{told}");
+            // Who only asks something wants none.
+            let asked = Reported { is_question: true, ..written };
+            assert!(!asked.is_in_vain(edit, &same));
+            let told = asked.placed(std::slice::from_ref(edit), std::slice::from_ref(&same), false);
+            assert!(!told.contains("Send it again"), "{told}");
         }
     }
 }

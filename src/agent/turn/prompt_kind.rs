@@ -1,0 +1,174 @@
+//! Kinds of prompts, by their words: one that asks for no change, or for the last change to be taken back.
+
+/// Parts of prompts by which nothing is to be changed.
+const NOTHING: [&str; 26] = [
+    "do not change anything",
+    "don't change anything",
+    "don’t change anything",
+    "without changing anything",
+    "change nothing",
+    "do not change any",
+    "don't change any",
+    "do not modify any",
+    "don't modify any",
+    "do not edit any",
+    "don't edit any",
+    "do not make any change",
+    "don't make any change",
+    "no changes",
+    "何も変更しない",
+    "何も変えない",
+    "変更はしない",
+    "変更せずに",
+    "no cambies nada",
+    "sin cambiar nada",
+    "ändere nichts",
+    "nichts ändern",
+    "ne change rien",
+    "ne modifie rien",
+    "不要修改",
+    "不要更改",
+];
+
+/// Beginnings of questions about what is there.
+const ASKING: [&str; 28] = [
+    "what does ",
+    "what do ",
+    "what is ",
+    "what's ",
+    "what are ",
+    "why ",
+    "where ",
+    "which ",
+    "who ",
+    "when ",
+    "how does ",
+    "how do these ",
+    "how many ",
+    "does ",
+    "is ",
+    "are ",
+    "explain ",
+    "describe ",
+    "¿qué hace ",
+    "¿qué es ",
+    "¿por qué ",
+    "was macht ",
+    "was ist ",
+    "warum ",
+    "que fait ",
+    "qu'est-ce que ",
+    "pourquoi ",
+    "explica ",
+];
+
+/// Words of a prompt that may ask for a change.
+const CHANGING: &str = "add append change create delete edit fix implement improve insert make modify move put refactor remove \
+    rename replace rewrite set simplify translate update use write convert extend correct need should must want please \
+    añade cambia arregla corrige ändere füge ajoute corrige";
+
+/// Returns a prompt in small letters, without the files that it mentions.
+fn plain(prompt: &str) -> String {
+    let words = prompt.split_whitespace().filter(|word| !word.starts_with('@'));
+    words.collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+/// Returns whether a prompt asks for no change: it says so, or is nothing but a question about what is there.
+pub fn wants_no_change(prompt: &str) -> bool {
+    let prompt = plain(prompt);
+    if NOTHING.iter().any(|part| prompt.contains(part)) {
+        return true;
+    }
+    let is_asking = ASKING.iter().any(|begins| prompt.starts_with(begins)) && prompt.ends_with(['?', '？', '.']);
+    let mut words = prompt.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    is_asking && !words.any(|word| CHANGING.split_whitespace().any(|own| own == word))
+}
+
+/// Returns whether a prompt is nothing but the request to take back the last change.
+pub fn is_undo(prompt: &str) -> bool {
+    const UNDO: [&str; 6] = ["undo", "revert", "roll back", "rollback", "take back", "undo the"];
+    const WHAT: [&str; 12] = [
+        "",
+        "that",
+        "this",
+        "it",
+        "that change",
+        "this change",
+        "last change",
+        "the last change",
+        "the change",
+        "your change",
+        "your last change",
+        "everything",
+    ];
+    const ABROAD: [&str; 14] = [
+        "元に戻して",
+        "元に戻してください",
+        "取り消して",
+        "取り消してください",
+        "やり直して",
+        "deshazlo",
+        "deshaz eso",
+        "deshaz el cambio",
+        "mach das rückgängig",
+        "mache das rückgängig",
+        "annule ça",
+        "annule cela",
+        "撤销",
+        "되돌려줘",
+    ];
+    let prompt = plain(prompt);
+    let prompt = prompt.trim_end_matches(['.', '!', '。', '！']);
+    let prompt = prompt.strip_prefix("please ").or(prompt.strip_suffix(" please")).unwrap_or(prompt).trim();
+    let is_it = |verb: &&str| prompt.strip_prefix(*verb).is_some_and(|what| WHAT.contains(&what.trim()));
+    ABROAD.contains(&prompt) || UNDO.iter().any(|verb| is_it(&verb))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompt_tells_that_no_change_is_wanted() {
+        for prompt in [
+            "What does frequency do? Do not change anything.",
+            "What does frequency do?",
+            "What does frequency do? @src/main.rs",
+            "Explain the class Library.",
+            "Why is the list sorted here?",
+            "frequencyは何をしますか？何も変更しないでください。",
+            "¿Qué hace frequency?",
+        ] {
+            assert!(wants_no_change(prompt), "{prompt}");
+        }
+        for prompt in [
+            "Add a test. Do not change main.rs.",
+            "What is missing? Add it.",
+            "Why does it fail? Fix it.",
+            "How can I make it faster?",
+            "Can you rename circle?",
+            "undo that",
+            "Make it blue",
+            "The button should be blue.",
+        ] {
+            assert!(!wants_no_change(prompt), "{prompt}");
+        }
+    }
+
+    #[test]
+    fn a_prompt_tells_that_the_last_change_is_to_be_taken_back() {
+        for prompt in [
+            "undo that",
+            "undo that @a.rs",
+            "Undo.",
+            "Revert the last change",
+            "please undo it",
+            "元に戻してください。",
+        ] {
+            assert!(is_undo(prompt), "{prompt}");
+        }
+        for prompt in ["undo that, and count characters", "add undo", "undo the button", "revert to tabs"] {
+            assert!(!is_undo(prompt), "{prompt}");
+        }
+    }
+}
