@@ -7,8 +7,8 @@ use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::ResultRecord;
 use crate::agent::turn::follow_up::FollowUp;
-use crate::edit::Format;
 use crate::edit::stream::{Unread, UnreadText, unread};
+use crate::edit::{Format, NO_FILE};
 use crate::messages::agent as say;
 use crate::protocol::{ItemId, Level, Mode, Notice, TurnEnd};
 use crate::provider::{Message, Role};
@@ -108,10 +108,12 @@ pub struct Effect {
     unread: Option<UnreadText>,
     /// The one of them because of which the model was asked once more.
     asked: Option<UnreadText>,
-    /// An edit of the step added last found no place, or one before it that no later step has made up for.
-    unplaced: bool,
+    /// The reason why an edit of the step added last found no place, or one before it that no later step has made up for.
+    unplaced: Option<String>,
     /// The file that two edits left as it was, which ended the turn.
     unchanged: Option<String>,
+    /// Files of edits that were written.
+    written: BTreeSet<String>,
 }
 
 impl Effect {
@@ -137,8 +139,13 @@ impl Effect {
         self.changes_requested |= notes.changes_requested;
         self.changed |= notes.changed;
         self.step_changed = notes.changed;
-        let is_unplaced = notes.refusals.iter().any(|refused| refused.kind == RefusalKind::Unplaced);
-        self.unplaced = is_unplaced || self.unplaced && !notes.changed;
+        self.written.extend(notes.written.iter().cloned());
+        if notes.changed {
+            self.asked = None;
+        }
+        let unplaced = notes.refusals.iter().find(|refused| refused.kind == RefusalKind::Unplaced);
+        let before = self.unplaced.take().filter(|_| !notes.changed);
+        self.unplaced = unplaced.map(|refused| refused.text.clone()).or(before);
     }
 
     /// Ends the turn because two edits left this file as it was.
@@ -194,10 +201,12 @@ impl Effect {
         let unread = self.unread.as_ref().or_else(asked).filter(is_told).map(|unread| sentence(&unread.why));
         let (level, title, why) = match (self.changed, unread) {
             (true, Some(why)) => (Level::Info, say::block_not_read(), why),
-            (true, None) if self.unplaced => {
-                (Level::Info, say::edit_not_applied(), say::edit_without_place().to_string())
+            (true, None) => {
+                let why = self.unplaced.as_ref()?;
+                let is_missing = why.contains(NO_FILE);
+                let why = if is_missing { say::edit_without_file() } else { say::edit_without_place() };
+                (Level::Info, say::edit_not_applied(), why.to_string())
             }
-            (true, None) => return None,
             (false, _) if self.changes_requested => {
                 (Level::Warning, say::no_file_changed(), say::no_edit_applied().to_string())
             }

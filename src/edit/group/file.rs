@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::earlier::stands_since;
 use super::given::{Current, GroupRules};
 use super::moved::{Gain, staying};
+use super::refusals::{AS_UTF8, CHANGED, EXISTS, NO_FILE, NO_TEXT, NOT_ALL, NOT_NEW, RAW, question, quoted, unread};
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::outcome::EditStatus;
 use crate::edit::path::may_name;
@@ -150,7 +151,7 @@ impl File {
             1..=MOST_MEANT => format!(" Did you mean {}?", self.instead.join(" or ")),
             _ => String::new(),
         };
-        format!("there is no such file.{mean} Look at the folder with `list`, or make the file.")
+        format!("{NO_FILE}.{mean} Look at the folder with `list`, or make the file.")
     }
 
     pub fn is_gone(&self) -> bool {
@@ -162,6 +163,8 @@ impl File {
         if matches!(self.moved, Some((_, MoveEnd::From))) {
             return Err("it is moved away in the same go. Name its new path.".to_string());
         }
+        let named = edit.path.is_none().then(|| edit.clone().of(&self.path));
+        let edit = named.as_ref().unwrap_or(edit);
         let status = match &edit.op {
             Op::Delete if self.is_changed && !self.is_gone() => return Err(CHANGED.to_string()),
             Op::Delete => self.delete(rules)?,
@@ -442,48 +445,5 @@ impl File {
         }
         let words = counts.iter().map(|(name, n)| if *n == 1 { name.to_string() } else { format!("{name} ({n})") });
         words.collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// Returns the question to the model about a whole text that may not be meant so. Where a person is there, the same text sent
-/// again is put to them.
-fn question(why: &str, is_new: bool, unattended: bool) -> String {
-    let (sign, advice, again) = if is_new { (".", NEW_FILE, MAKE_IT) } else { ("", A_PART, LEAVE_OUT) };
-    let again = if unattended { "" } else { again };
-    format!("{why}{sign} {advice}{again}")
-}
-
-const A_PART: &str = "Nothing was written yet. For a part, send just that part as a search and replace, or the whole file with \
-                      everything that stays.";
-const LEAVE_OUT: &str = " To leave out the rest, send the same text again: the person decides.";
-
-/// The advice to the model on a block whose path names files in other folders but for those folders.
-const NEW_FILE: &str =
-    "Nothing was written yet. To change a file that is there, send the block again under its whole path.";
-const MAKE_IT: &str = " To make a new file of this name, send the same text again: the person decides.";
-
-/// The advice to the model on deleting or moving a file that holds what it did not read.
-pub(super) const CHANGED: &str =
-    "it changed since it was read. Read it again, then send this again if it is still meant.";
-const NOT_ALL: &str = "the patch deletes it, but the lines that the patch removes are not those the file holds now. Read it \
-                       again, then delete it as it is.";
-const NO_TEXT: &str = "it is a link, not a text. Name the file it points to.";
-const EXISTS: &str = "it exists already. Change a part of it with a search and replace, or overwrite it as a whole.";
-const NOT_NEW: &str = "an empty SEARCH makes a new file, but this one exists. Put the lines to change under SEARCH.";
-/// Returns how sure edits are beside which the answer has the file as it was.
-pub(super) fn quoted() -> PlaceMatch {
-    PlaceMatch { rung: Rung::Inexact, detail: Some("the answer holds the file as it is, too".to_string()) }
-}
-
-/// The reason why a person decides about text of another encoding than its file.
-const AS_UTF8: &str = "the file is not UTF-8; the new text goes into it as UTF-8";
-const RAW: &str = "it is not text that can be rewritten; only a search and replace of exact bytes is allowed in it.";
-
-fn unread(expected: bool) -> String {
-    if expected {
-        "it has not been read as it is now. Read it with `readFile`, then send the whole new text again.".to_string()
-    } else {
-        "it exists already, and has not been read. Read it, then change a part of it with a search and replace."
-            .to_string()
     }
 }

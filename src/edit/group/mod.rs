@@ -5,16 +5,19 @@ mod file;
 mod given;
 mod joined;
 mod moved;
+mod refusals;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 pub use earlier::PastChanges;
 pub use given::{Current, GroupRules, Lookup, TextRead};
+pub use refusals::NO_FILE;
 
 use self::earlier::is_same;
-use self::file::{CHANGED, File, FileState, MoveEnd, quoted};
+use self::file::{File, FileState, MoveEnd};
 use self::moved::Gain;
+use self::refusals::{CHANGED, quoted};
 use super::bytes::{Encoding, decode};
 use super::format::Format;
 use super::op::{Edit, Op};
