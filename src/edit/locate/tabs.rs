@@ -1,7 +1,7 @@
 //! The tabs of a file that is indented with them, for texts that have spaces in their place.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::indent;
 
@@ -19,10 +19,11 @@ pub(in crate::edit) fn part_with_tabs<'n>(new: &'n str, old: &str) -> Cow<'n, st
 /// Puts tabs in place of spaces. The number of these that stand for one tab comes from `unit`, of what the lines that the
 /// file has show and of what the lines show among each other.
 fn indented<'n>(new: &'n str, old: &str, unit: fn(Option<usize>, Option<usize>) -> Option<usize>) -> Cow<'n, str> {
-    let begins = |text: &str, with: char| text.lines().filter(|l| l.starts_with(with) && !l.trim().is_empty()).count();
-    let (tabs, spaces) = (begins(old, '\t'), begins(old, ' '));
-    if tabs <= spaces || begins(new, '\t') > 0 || begins(new, ' ') == 0 {
+    if !has_tabs(old) || begins(new, ' ') == 0 {
         return Cow::Borrowed(new);
+    }
+    if begins(new, '\t') > 0 {
+        return blocks_with_tabs(new, old);
     }
     // The indentation of each line; `None` where the file has the line with several.
     let mut own: HashMap<&str, Option<&str>> = HashMap::new();
@@ -50,6 +51,49 @@ fn indented<'n>(new: &'n str, old: &str, unit: fn(Option<usize>, Option<usize>) 
     };
     let text: String = new.split_inclusive('\n').map(tabbed).collect();
     if text.trim_end() == old.trim_end() { Cow::Borrowed(new) } else { Cow::Owned(text) }
+}
+
+/// Returns a text, of a file that is indented with tabs, with tabs in those blocks below a line at the margin that are indented
+/// with spaces alone. Lines that the file has so stay.
+pub(in crate::edit) fn blocks_with_tabs<'n>(new: &'n str, old: &str) -> Cow<'n, str> {
+    if begins(new, ' ') == 0 || !has_tabs(old) {
+        return Cow::Borrowed(new);
+    }
+    let own: HashSet<&str> = old.lines().filter(|line| line.starts_with(' ')).collect();
+    let lines: Vec<&str> = new.split_inclusive('\n').collect();
+    let is_inner = |line: &str| line.trim().is_empty() || line.starts_with([' ', '\t']);
+    let (mut text, mut at) = (String::with_capacity(new.len()), 0);
+    while at < lines.len() {
+        let end = (at + 1..lines.len()).find(|next| !is_inner(lines[*next])).unwrap_or(lines.len());
+        let (head, inner) = (lines[at].trim_end(), &lines[at + 1..end]);
+        let is_opened = !is_inner(head) && head.ends_with(['{', '(', '[', ':']);
+        let is_spaced = |line: &&str| line.trim().is_empty() || line.starts_with(' ') && !indent(line).contains('\t');
+        let width = step(&lines[at..end].concat()).filter(|width| *width > 1);
+        let width = width.filter(|_| is_opened && inner.iter().all(is_spaced));
+        text.push_str(lines[at]);
+        for line in inner {
+            let (lead, code) = line.split_at(indent(line).len());
+            match width.filter(|_| !own.contains(line.trim_end_matches(['\r', '\n']))) {
+                Some(width) if !code.trim().is_empty() => {
+                    text.extend(["\t".repeat(lead.len() / width), " ".repeat(lead.len() % width)]);
+                    text.push_str(code);
+                }
+                _ => text.push_str(line),
+            }
+        }
+        at = end;
+    }
+    if text == new { Cow::Borrowed(new) } else { Cow::Owned(text) }
+}
+
+/// Returns whether more lines of a text are indented with tabs than with spaces.
+pub(in crate::edit) fn has_tabs(text: &str) -> bool {
+    begins(text, '\t') > begins(text, ' ')
+}
+
+/// Returns how many lines begin so.
+fn begins(text: &str, with: char) -> usize {
+    text.lines().filter(|line| line.starts_with(with) && !line.trim().is_empty()).count()
 }
 
 fn is_tabs(lead: &str) -> bool {
@@ -92,6 +136,23 @@ mod tests {
         // A line that the file has shows the number, though the first step is two tabs deep.
         let new = "a:\n        one\nb:\n        three\n";
         assert_eq!(with_tabs(new, "a:\n\t\tone\nb:\n\t\ttwo\n"), "a:\n\t\tone\nb:\n\t\tthree\n");
+    }
+
+    #[test]
+    fn a_block_of_spaces_beside_tabs_gets_tabs() {
+        let old = "package main\n\nfunc a() {\n\tb()\n}\n";
+        let func = "func c() {\n    if d {\n        e()\n    }\n}\n";
+        let tabbed = "func c() {\n\tif d {\n\t\te()\n\t}\n}\n";
+        let whole = |func: &str| format!("{old}\n{func}");
+        assert_eq!(with_tabs(&whole(func), old), whole(tabbed));
+        assert_eq!(blocks_with_tabs(&format!("{func}\nfunc a() {{\n"), old), format!("{tabbed}\nfunc a() {{\n"));
+        // A line that is aligned, one that the file has so, and a file of spaces.
+        for new in ["func a(b int,\n       c int) {\n\tb()\n}\n", "var x = f(a,\n      b)\n"] {
+            assert_eq!(blocks_with_tabs(new, old), new);
+        }
+        let aligned = format!("{old}var (\n    a = 1\n)\n");
+        assert_eq!(blocks_with_tabs(&aligned, &format!("{aligned}\tc()\n")), aligned);
+        assert_eq!(blocks_with_tabs(func, func), func);
     }
 
     #[test]

@@ -48,6 +48,9 @@ pub(super) fn edit(target: &TargetText, edit: &Edit) -> Result<Done, String> {
         | Op::DeleteText(_)
         | Op::Move { .. } => Err("this edit changes the whole file, not a part of it".to_string()),
     }?;
+    if target.encoding != Encoding::Raw {
+        splice::indent_with_tabs(&mut done, target.text, edit.path.as_deref().unwrap_or_default());
+    }
     if done.found.rung != Rung::Inexact
         && let Some(lost) = guard::lost_by(target.text, &done)
     {

@@ -1,8 +1,10 @@
 //! The effect of an edit on a text: replaced bytes, and the shift of offsets after them.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::edit::bytes::{Encoding, unmarked};
+use crate::edit::locate::{blocks_with_tabs, has_tabs, is_of_make, with_recipe_tabs};
 use crate::proposal::{PlaceMatch, Rung};
 
 /// A range of bytes of a text and its replacement.
@@ -34,6 +36,25 @@ impl Done {
         for splice in at_start.filter(|splice| splice.range.start == 0 && !text.starts_with('\u{feff}')) {
             splice.new = unmarked(encoding, &splice.new).to_string();
         }
+    }
+}
+
+/// Puts tabs in place of the spaces of what comes into a text that is indented with tabs, and in front of a recipe for Make.
+pub(super) fn indent_with_tabs(done: &mut Done, text: &str, path: &str) {
+    let mut before = Cow::Borrowed(text);
+    for splices in &mut done.stages {
+        let is_spaced = |splice: &&mut Splice| splice.new.starts_with(' ') || splice.new.contains("\n ");
+        let may_have_tabs = has_tabs(&before) || is_of_make(path);
+        for splice in splices.iter_mut().filter(is_spaced).filter(|_| may_have_tabs) {
+            let old = &before[splice.range.clone()];
+            let recipes = with_recipe_tabs((&before[..splice.range.start], &splice.new), &before, path);
+            let new = blocks_with_tabs(&recipes, &before).into_owned();
+            // To put spaces in their place is the change.
+            if new != old {
+                splice.new = new;
+            }
+        }
+        before = spliced(&before, splices).into();
     }
 }
 

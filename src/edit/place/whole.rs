@@ -11,7 +11,7 @@ use super::snippet::passages;
 use super::splice::sure;
 use super::transcript;
 use super::wrapped::unwrapped;
-use crate::edit::locate::{lost_indentation, with_own_width, with_tabs};
+use crate::edit::locate::{lost_indentation, with_own_width, with_recipe_tabs, with_tabs};
 use crate::edit::path::is_prose;
 use crate::edit::stream::paths::heads::headed;
 use crate::edit::stream::paths::{holds_line, same_path};
@@ -66,6 +66,7 @@ pub(in crate::edit) fn whole(
         return Ok(NewText::inexact(text, taken_as(&names)));
     }
     let doubt = doubted(staying, &content, edit)?;
+    let content = with_recipe_tabs(("", &content), old, path);
     let text = bytes::fit_whole(&with_own_width(&with_tabs(&content, old), old), old);
     let mut found = known(edit, edit.whole || (is_block && end_alike(old, &text)));
     if found.rung == Rung::Exact {
@@ -221,6 +222,7 @@ pub(in crate::edit) fn made(content: &str, edit: &Edit, path: &str) -> NewText {
         Format::WHOLE => undressed(without_heading(&content, None, path), None, path).0.into_owned(),
         _ => content,
     };
+    let text = with_recipe_tabs(("", &text), "", path).into_owned();
     NewText { text, found: known(edit, edit.whole), doubt: None }
 }
 

@@ -1,0 +1,85 @@
+//! Answers as models write them, from their text to the files.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use super::{Current, GroupRules, apply};
+use crate::edit::stream::{End, KnownFile, Piece, read};
+use crate::edit::{Edit, EditResult, Format};
+use crate::proposal::{Rung, State};
+
+const MAKEFILE: &str = "CC = gcc\nOBJ = main.o stack.o\n\nall: rpn\n\nrpn: $(OBJ)\n\t$(CC) -o $@ $(OBJ)\n\nclean:\n\trm -f rpn $(OBJ)\n\n.PHONY: all clean\n";
+const GO: &str = "package main\n\nimport \"fmt\"\n\nfunc a() {\n\tfmt.Println(\"a\")\n}\n\nfunc main() {\n\ta()\n}\n";
+
+/// The files after an answer, and the least certain place of its edits.
+struct Played {
+    files: BTreeMap<String, String>,
+    rung: Option<Rung>,
+    results: Vec<EditResult>,
+}
+
+/// Plays an answer on these files.
+fn play(files: &[(&str, &str)], format: Format, answer: &str) -> Played {
+    let known: Vec<KnownFile> =
+        files.iter().map(|(path, text)| KnownFile { path: path.to_string(), text: Arc::from(*text) }).collect();
+    let calls = crate::tools::ToolSet::builtin().calls();
+    let pieces = read(answer, Some(format), known.clone(), calls, End::Ordinary);
+    let edit = |piece| if let Piece::EditDone { edit, .. } = piece { Some(edit) } else { None };
+    let edits: Vec<Edit> = pieces.into_iter().filter_map(edit).collect();
+    let mut lookup = |path: &str| {
+        let state =
+            files.iter().find(|(own, _)| *own == path).map_or(State::Absent, |(_, t)| State::file(t.as_bytes()));
+        Ok(Current { path: path.to_string(), state, seen: true, read: None, instead: Vec::new(), withheld: None })
+    };
+    let in_play = if let [(path, _)] = files { Some(path.to_string()) } else { None };
+    let rules = GroupRules { in_play, known, questioned: Some(HashSet::new()), ..GroupRules::default() };
+    let outcome = apply(&edits, &mut lookup, &rules);
+    let mut after: BTreeMap<String, String> =
+        files.iter().map(|(path, text)| (path.to_string(), text.to_string())).collect();
+    for change in &outcome.changes {
+        after.insert(change.path.clone(), change.after.text().unwrap_or_default().to_string());
+    }
+    let rung = outcome.results.iter().filter_map(EditResult::rung).max();
+    Played { files: after, rung, results: outcome.results }
+}
+
+/// Asserts what an answer makes of one file, and whether that is certain.
+fn assert_played((path, before): (&str, &str), format: Format, answer: &str, wanted: &str, is_certain: bool) {
+    let played = play(&[(path, before)], format, answer);
+    let text = &played.files[path];
+    assert_eq!(text, wanted, "{}: {answer}\n{:?}", format.name(), played.results);
+    assert_eq!(played.files.len(), 1, "{answer}");
+    let rung = played.rung.unwrap_or_else(|| panic!("{}: nothing is placed: {answer}", format.name()));
+    assert_eq!(rung < Rung::Inexact, is_certain, "{}: {answer}\n{:?}", format.name(), played.results);
+}
+
+#[test]
+fn a_new_recipe_has_a_tab() {
+    let spaced = "test: rpn\n    ./rpn 1 2 +\n\n";
+    let wanted = MAKEFILE.replace(".PHONY", "test: rpn\n\t./rpn 1 2 +\n\n.PHONY");
+    let block =
+        format!("Makefile\n<<<<<<< SEARCH\n.PHONY: all clean\n=======\n{spaced}.PHONY: all clean\n>>>>>>> REPLACE\n");
+    let whole = format!("Makefile\n```makefile\n{}```\n", MAKEFILE.replace(".PHONY", &format!("{spaced}.PHONY")));
+    let diff = "```diff\n--- a/Makefile\n+++ b/Makefile\n@@ -9,4 +9,7 @@\n clean:\n         rm -f rpn $(OBJ)\n \n+test: rpn\n+    ./rpn 1 2 +\n+\n .PHONY: all clean\n```\n";
+    for (format, answer) in [(Format::BLOCKS, block.as_str()), (Format::WHOLE, &whole), (Format::PATCH, diff)] {
+        assert_played(("Makefile", MAKEFILE), format, answer, &wanted, true);
+    }
+    let bare = block.replacen("Makefile\n", "", 1);
+    assert_played(("Makefile", MAKEFILE), Format::BLOCKS, &bare, &wanted, true);
+    let made = play(&[], Format::WHOLE, "Makefile\n```makefile\nall:\n    echo a\n```\n");
+    assert_eq!(made.files["Makefile"], "all:\n\techo a\n");
+}
+
+#[test]
+fn a_new_function_has_the_tabs_of_its_file() {
+    let spaced = "func b() {\n    if true {\n        fmt.Println(\"b\")\n    }\n}\n\n";
+    let tabbed = "func b() {\n\tif true {\n\t\tfmt.Println(\"b\")\n\t}\n}\n\n";
+    let wanted = GO.replace("func main", &format!("{tabbed}func main"));
+    let block = format!("main.go\n<<<<<<< SEARCH\nfunc main() {{\n=======\n{spaced}func main() {{\n>>>>>>> REPLACE\n");
+    let whole = format!("main.go\n```go\n{}```\n", GO.replace("func main", &format!("{spaced}func main")));
+    let plus: String = spaced.lines().map(|line| format!("+{line}\n")).collect();
+    let diff = format!("```diff\n--- a/main.go\n+++ b/main.go\n@@ -7,3 +7,9 @@\n }}\n \n{plus} func main() {{\n```\n");
+    for (format, answer) in [(Format::BLOCKS, &block), (Format::WHOLE, &whole), (Format::PATCH, &diff)] {
+        assert_played(("main.go", GO), format, answer, &wanted, true);
+    }
+}
