@@ -10,6 +10,7 @@ use crate::proposal::{Rung, State};
 
 const MAKEFILE: &str = "CC = gcc\nOBJ = main.o stack.o\n\nall: rpn\n\nrpn: $(OBJ)\n\t$(CC) -o $@ $(OBJ)\n\nclean:\n\trm -f rpn $(OBJ)\n\n.PHONY: all clean\n";
 const GO: &str = "package main\n\nimport \"fmt\"\n\nfunc a() {\n\tfmt.Println(\"a\")\n}\n\nfunc main() {\n\ta()\n}\n";
+const SHAPES: &str = "\"\"\"Areas of shapes.\"\"\"\n\nimport math\n\n\ndef circle(r):\n    return math.pi * r * r\n\n\ndef square(a):\n    return a * a\n\n\ndef rectangle(a, b):\n    return a * b\n";
 
 /// The files after an answer, and the least certain place of its edits.
 struct Played {
@@ -82,4 +83,17 @@ fn a_new_function_has_the_tabs_of_its_file() {
     for (format, answer) in [(Format::BLOCKS, &block), (Format::WHOLE, &whole), (Format::PATCH, &diff)] {
         assert_played(("main.go", GO), format, answer, &wanted, true);
     }
+}
+
+#[test]
+fn a_search_that_is_its_whole_replacement_is_the_whole_file() {
+    let wanted = format!("{SHAPES}\n\ndef triangle(a, h):\n    return a * h / 2\n");
+    for text in [wanted.as_str(), wanted.trim_end()] {
+        let answer = format!("shapes.py\n<<<<<<< SEARCH\n{text}\n=======\n{text}\n>>>>>>> REPLACE\n");
+        assert_played(("shapes.py", SHAPES), Format::BLOCKS, &answer, &wanted, true);
+    }
+    // A part of the file is none, and neither is what stands there.
+    let part = "def triangle(a, h):\n    return a * h / 2";
+    let answer = format!("shapes.py\n<<<<<<< SEARCH\n{part}\n=======\n{part}\n>>>>>>> REPLACE\n");
+    assert_eq!(play(&[("shapes.py", SHAPES)], Format::BLOCKS, &answer).files["shapes.py"], SHAPES);
 }

@@ -338,6 +338,12 @@ impl File {
                 None => return Err(self.absent()),
             },
         };
+        if encoding != Encoding::Raw
+            && let Some(content) = place::whole_twice(text, &edit.op, &self.path)
+        {
+            let block = Edit { format: Format::WHOLE, ..edit.clone() };
+            return self.write(&content, (index, &block), true, rules);
+        }
         let before = self.before.bytes().map(|b| bytes::decode(b).1).unwrap_or_default();
         let target = TargetText { text, encoding, base: &before, steps: &self.steps };
         let done = place::edit(&target, edit);

@@ -23,7 +23,7 @@ pub(super) use part::{definition_lines, definition_names, is_standing_definition
 pub use passage::unfenced;
 pub(super) use snippet::{begins_passage, passages};
 pub(super) use splice::{Done, Splice, Step, TargetText, sure};
-pub(super) use whole::{NewText, is_all_of, keeps_all_of, made, replaced, whole};
+pub(super) use whole::{NewText, is_all_of, keeps_all_of, made, replaced, whole, whole_twice};
 
 use super::bytes::{self, Encoding};
 use super::format::Format;

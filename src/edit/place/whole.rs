@@ -15,7 +15,7 @@ use crate::edit::locate::{lost_indentation, with_own_width, with_recipe_tabs, wi
 use crate::edit::path::is_prose;
 use crate::edit::stream::paths::heads::headed;
 use crate::edit::stream::paths::{holds_line, same_path};
-use crate::edit::{Edit, Format, bytes};
+use crate::edit::{Edit, Format, Op, bytes};
 use crate::proposal::{PlaceMatch, Rung};
 
 /// A whole new text, as it was understood.
@@ -125,6 +125,14 @@ pub(in crate::edit) fn is_all_of(old: &str, content: &str, path: &str) -> bool {
 /// that models give them.
 pub(in crate::edit) fn keeps_all_of(old: &str, content: &str, path: &str) -> bool {
     keeps_all(old, &undressed(content, Some(old), path).0)
+}
+
+/// Returns the whole new text of a file that a search and replace has in both places, as small models do: nothing stands there
+/// to be replaced.
+pub(in crate::edit) fn whole_twice(old: &str, op: &Op, path: &str) -> Option<String> {
+    let Op::Replace { search, replace, .. } = op else { return None };
+    let is_twice = search.trim_end() == replace.trim_end() && !old.contains(search.trim_end());
+    (is_twice && is_all_of(old, replace, path)).then(|| replace.clone())
 }
 
 /// Returns a file with a text in the place of the one definition, or the several passages, of it that the text is, and
