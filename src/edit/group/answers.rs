@@ -97,3 +97,45 @@ fn a_search_that_is_its_whole_replacement_is_the_whole_file() {
     let answer = format!("shapes.py\n<<<<<<< SEARCH\n{part}\n=======\n{part}\n>>>>>>> REPLACE\n");
     assert_eq!(play(&[("shapes.py", SHAPES)], Format::BLOCKS, &answer).files["shapes.py"], SHAPES);
 }
+
+const USERS: &str = "export interface User {\n  id: number;\n}\n\nexport class UserStore {\n  private next = 1;\n\n  add(name: string): User {\n    return { id: this.next++ };\n  }\n\n  all(): User[] {\n    return [];\n  }\n\n  remove(id: number): boolean {\n    return true;\n  }\n}\n\nexport function greet(user: User): string {\n  return `Hello, ${user.id}!`;\n}\n";
+const LIBRARY: &str = "package org.example;\n\nimport java.util.List;\n\npublic class Library {\n    private final List<Book> books;\n\n    public static class Book {\n        public boolean isLent() {\n            return lent;\n        }\n    }\n\n    public void add(Book book) {\n        books.add(book);\n    }\n\n    public boolean lend(String title) {\n        return true;\n    }\n}\n";
+
+#[test]
+fn a_class_with_its_rest_left_out_means_what_it_shows() {
+    let find = "  findByEmail(email: string): User | undefined {\n    return this.all().find((user) => user.email === email);\n  }\n";
+    let all = "  all(): User[] {\n    return [];\n  }\n";
+    let dots = "  // ... existing code ...\n";
+    let class = |inner: &str| {
+        format!("I'll add it.\n\n```typescript:src/users.ts\nexport class UserStore {{\n{inner}}}\n```\n\nDone.\n")
+    };
+    let wanted = USERS.replace(all, &format!("{all}\n{find}"));
+    let at_end = USERS.replace("true;\n  }\n", &format!("true;\n  }}\n\n{find}"));
+    for format in [Format::BLOCKS, Format::WHOLE] {
+        let file = ("src/users.ts", USERS);
+        let answer = class(&format!("{dots}\n{all}\n{find}\n{dots}"));
+        assert_played(file, format, &answer, &wanted, false);
+        let remove = "  remove(id: number): boolean {\n    return true;\n  }\n";
+        assert_played(file, format, &class(&format!("{dots}\n{find}\n{remove}")), &wanted, false);
+        for inner in [format!("{dots}\n{find}"), format!("{dots}\n{find}\n{dots}")] {
+            assert_played(file, format, &class(&inner), &at_end, false);
+        }
+        let changed = all.replace("[]", "[...this.users]");
+        let answer = class(&format!("{dots}\n{changed}\n{dots}"));
+        assert_played(file, format, &answer, &USERS.replace(all, &changed), false);
+    }
+    let lent = "    public List<Book> lentBooks() {\n        List<Book> result = new ArrayList<>();\n        return result;\n    }\n";
+    let answer = format!(
+        "Here is the modified `Library` class:\n\n```java\npackage org.example;\n\nimport java.util.List;\n\npublic class Library {{\n    // ... (rest of the code remains the same)\n\n{lent}}}\n```\n\nI added a new method.\n"
+    );
+    let wanted = LIBRARY.replace("return true;\n    }\n", &format!("return true;\n    }}\n\n{lent}"));
+    for format in [Format::WHOLE, Format::BLOCKS] {
+        assert_played(("Library.java", LIBRARY), format, &answer, &wanted, false);
+    }
+    let python = "class Inventory:\n    def low(self):\n        return 1\n\n    def search(self, text):\n        return [text]\n\n    def total(self):\n        return 3\n\n\ndef main():\n    pass\n";
+    let answer = "Here's how to update the `search` method in `inventory.py`:\n\n```python\nclass Inventory:\n    # ... existing methods ...\n\n    def search(self, text):\n        text = text.lower()\n        return [text]\n\n    # ... rest of the class unchanged ...\n```\n";
+    let wanted = python.replace("        return [text]", "        text = text.lower()\n        return [text]");
+    for format in Format::ALL {
+        assert_played(("inventory.py", python), format, answer, &wanted, false);
+    }
+}

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+use super::added::with_added;
 use super::left_out::is_mark;
 use super::part::{METHOD, definitions, lone, only, outside, same_definition};
 use super::snippet::passages;
@@ -268,21 +269,35 @@ pub(in crate::edit) fn elided_definitions(file: &str, new: &str, path: &str) -> 
     let (mut text, mut names) = (file.to_string(), Vec::new());
     let mut marks = lines.iter().filter(|line| is_left_out(line)).peekable();
     marks.peek()?;
+    let mut class: Option<&str> = None;
     for part in lines.split(|line| is_left_out(line)) {
-        let part = match marks.next() {
-            Some(mark) => unopened(file, part, indent(mark).len()),
-            None => part,
+        let mark = marks.next();
+        let opened = mark.map_or(part, |mark| unopened(file, part, indent(mark).len()));
+        class = match mark {
+            Some(mark) if indent(mark).is_empty() => None,
+            _ => opened_class(&part[..part.len() - opened.len()]).or(class),
         };
+        let part = opened;
         if part.iter().all(|line| line.trim().is_empty()) || has_lines(file, part) {
             continue;
         }
         let part = part.join("\n");
         let part = part.trim_matches(['\r', '\n']);
-        let (changed, name) = same_definition(&text, part).or_else(|| passages(&text, part, path))?;
-        names.push(name);
+        let placed = same_definition(&text, part).or_else(|| passages(&text, part, path));
+        let (changed, name) = placed.or_else(|| with_added(&text, part, class, mark.is_none()))?;
+        if changed != text {
+            names.push(name);
+        }
         text = changed;
     }
     (!names.is_empty()).then(|| (text, names.join(", ")))
+}
+
+/// Returns the name of the class that the last of these lines which define something opens.
+fn opened_class<'n>(lines: &[&'n str]) -> Option<&'n str> {
+    let opens =
+        |line: &&'n str| definitions(&Lines::new(line)).pop().filter(|own| own.kind != METHOD).map(|own| own.name);
+    lines.iter().rev().find_map(opens)
 }
 
 /// Returns a part without the lines of the file that open what goes on below it, where a line `deep` further right says

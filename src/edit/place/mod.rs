@@ -1,5 +1,6 @@
 //! Places one edit in one text: which bytes are replaced by what.
 
+mod added;
 mod body;
 mod definition;
 mod dress;
@@ -18,6 +19,7 @@ mod transcript;
 mod whole;
 mod wrapped;
 
+pub(super) use added::{AddedPlace, added};
 pub(super) use guard::{begin_alike, elided_definitions};
 pub(super) use part::{definition_lines, definition_names, is_standing_definition, same_definition};
 pub use passage::unfenced;

@@ -5,9 +5,12 @@ mod outline;
 use std::collections::HashSet;
 use std::ops::Range;
 
-pub(super) use outline::{Definition, METHOD, definitions, extent, is_decoration, lone, only, outside};
+pub(super) use outline::{
+    Definition, METHOD, decorated, definitions, extent, has_receiver, is_decoration, lone, methods, only, outermost,
+    outside,
+};
 
-use self::outline::{decorated, ends_there, has_receiver, methods};
+use self::outline::ends_there;
 use super::splice::{Splice, spliced};
 use crate::edit::bytes;
 use crate::edit::lines::Lines;

@@ -128,8 +128,23 @@ pub(in crate::edit::place) fn only<'t>(definitions: &[Definition<'t>]) -> Option
     rest.iter().all(|other| other.indent > first.indent).then_some(*first)
 }
 
+/// Returns the definitions that are in no other one.
+pub(in crate::edit::place) fn outermost<'t>(lines: &Lines, all: &[Definition<'t>]) -> Vec<Definition<'t>> {
+    let mut reached = 0;
+    let is_outer = |own: &&Definition| {
+        let is_outer = own.line >= reached;
+        reached = if is_outer { extent(lines, own).end } else { reached };
+        is_outer
+    };
+    all.iter().filter(is_outer).copied().collect()
+}
+
 /// Returns the outermost definitions inside a class. A function has none.
-pub(super) fn methods<'t>(lines: &Lines, all: &[Definition<'t>], class: &Definition) -> Vec<Definition<'t>> {
+pub(in crate::edit::place) fn methods<'t>(
+    lines: &Lines,
+    all: &[Definition<'t>],
+    class: &Definition,
+) -> Vec<Definition<'t>> {
     if [FUNCTION, METHOD].contains(&class.kind) {
         return Vec::new();
     }
@@ -140,13 +155,13 @@ pub(super) fn methods<'t>(lines: &Lines, all: &[Definition<'t>], class: &Definit
 }
 
 /// Returns how many comments and attributes stand right above a line.
-pub(super) fn decorated(lines: &Lines, line: usize) -> usize {
+pub(in crate::edit::place) fn decorated(lines: &Lines, line: usize) -> usize {
     let belongs = |at: &usize| !lines.content(*at).trim().is_empty() && is_decoration(lines.content(*at));
     (0..line).rev().take_while(belongs).count()
 }
 
 /// Returns whether a function with a keyword takes the object that it is called on: `self`, `&mut self`, `cls`.
-pub(super) fn has_receiver(lines: &Lines, function: &Definition) -> bool {
+pub(in crate::edit::place) fn has_receiver(lines: &Lines, function: &Definition) -> bool {
     let text = &lines.text[lines.spans[function.line].start..];
     let behind = |open: char| text.split_once(&format!(" {}{open}", function.name)).map(|(_, rest)| rest);
     let generic = || behind('<').and_then(|rest| rest.split_once('(')).map(|(_, rest)| rest);

@@ -41,6 +41,11 @@ pub(in crate::edit) fn passages(file: &str, new: &str, path: &str) -> Option<(St
     (text != file && form.keeps_sound(file, &text)).then_some((text, names))
 }
 
+/// Returns the name that a line of code gives a value.
+pub(super) fn assigned(line: &str) -> Option<String> {
+    heads::of_assignment(line).map(|key| key.trim_end_matches(" =").to_string())
+}
+
 /// Returns whether the first line of a text that is no comment begins a passage.
 pub(in crate::edit) fn begins_passage(text: &str, path: &str) -> bool {
     let form = Form::of(path);
