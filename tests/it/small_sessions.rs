@@ -691,6 +691,41 @@ async fn a_block_without_a_place_is_asked_for_once_more() {
     }
 }
 
+/// Beside edits that are made the model is asked once for a block of a file that is left as it is, and for a step without a place.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_part_of_an_answer_without_a_place_is_asked_for_beside_the_rest() {
+    let file: String = (0..8).map(|n| format!("def f{n}():\n    return {n}\n\n\n")).collect();
+    let (changed, toml) = (file.replace("return 1", "return 11"), "[package]\nname = \"a\"\n\n[dependencies]\n");
+    let part = "First, in `Cargo.toml`:\n\n```toml\n[build-dependencies]\nclap = \"4\"\n```\n\n";
+    let reply = format!("{part}Then `calc.py`:\n\ncalc.py\n```python\n{changed}```\n");
+    let whole = format!("Cargo.toml\n```toml\n{toml}clap = \"4\"\n```\n");
+    let words = ["--format", "whole", "--approve", "edits", "Use clap: @Cargo.toml @calc.py"];
+    for (second, count) in [(whole.as_str(), 2), ("I cannot.", 1)] {
+        let world = World::new().file("calc.py", &file).file("Cargo.toml", toml);
+        let ran = task(&world, UNKNOWN, &words, &[&reply, second, "Unasked."]).await;
+        assert_eq!((ran.requests.len(), world.read("calc.py")), (2, changed.clone()), "{:?}", ran.notices());
+        assert!(ran.last_message(1).contains("Cargo.toml: a block of the answer"), "{}", ran.last_message(1));
+        assert_eq!(ran.done()["changed"], json!(count), "{:?}", ran.notices());
+        let said = ran.notices().iter().any(|notice| notice.contains("The block for Cargo.toml is neither"));
+        assert_eq!(said, count == 1, "{:?}", ran.notices());
+    }
+}
+
+/// Who only asks something is not asked for a change, and who wants the last one back reads how.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_stays_as_it_is_answers_a_question() {
+    let file: String = (0..8).map(|n| format!("def f{n}():\n    return {n}\n\n\n")).collect();
+    let same = format!("calc.py\n```python\n{file}```\n");
+    let world = World::new().file("calc.py", &file);
+    for prompt in ["What does f1 do? Do not change anything. @calc.py", "What does f1 do? @calc.py"] {
+        let ran = task(&world, SMALL, &["--approve", "edits", prompt], &[&same, "Unasked."]).await;
+        assert_eq!((ran.requests.len(), ran.code, &ran.done()["changed"]), (1, Some(0), &json!(0)), "{prompt}");
+    }
+    let ran = task(&world, SMALL, &["--approve", "edits", "undo that @calc.py"], &[&same, &same, "Unasked."]).await;
+    assert_eq!((ran.requests.len(), &ran.done()["changed"]), (2, &json!(0)));
+    assert!(ran.notices().iter().any(|notice| notice.contains("`nebula undo`")), "{:?}", ran.notices());
+}
+
 /// A line under the path of a file makes a heading of it, of a new file as of one that is there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_underlined_path_heads_a_file() {

@@ -156,10 +156,20 @@ impl Effect {
 
     /// Returns whether the model is asked once more, in a turn that would end without a change, because a block of its answer
     /// has no place in its file, or where edits are written as text because one that names no file may be that of the only
-    /// one in play.
+    /// one in play; and in one that changed something because of a step of the same answer without a place, or of a block for
+    /// a file that was left as it is.
     pub fn asks_again(&mut self, session: &mut Conversation, settings: &Settings, follow_up: &mut FollowUp) -> bool {
         let is_idle = !self.changed && !self.changes_requested && self.unchanged.is_none();
+        let is_calm = self.unchanged.is_none() && session.undecided.is_empty();
         let is_asked = match &self.unread {
+            Some(UnreadText { why: Unread::Step(path), .. }) if self.changed && is_calm => {
+                follow_up.again_beside(session, path, settings.format)
+            }
+            Some(UnreadText { why: Unread::NoPlace(path), beside_edit: true })
+                if self.changed && is_calm && settings.format != Format::TOOLS && !self.written.contains(path) =>
+            {
+                follow_up.again_beside(session, path, settings.format)
+            }
             Some(UnreadText { why: Unread::NoPlace(path), .. }) if is_idle && session.undecided.is_empty() => {
                 follow_up.again_for(session, path, settings.format)
             }
@@ -197,8 +207,7 @@ impl Effect {
             return Some(Notice::new(Level::Warning, title, say::written_unchanged(path)));
         }
         let is_told = |unread: &&UnreadText| !self.changed || settings.format != Format::TOOLS || unread.beside_edit;
-        let asked = || self.asked.as_ref().filter(|_| !self.changed);
-        let unread = self.unread.as_ref().or_else(asked).filter(is_told).map(|unread| sentence(&unread.why));
+        let unread = self.unread.as_ref().or(self.asked.as_ref()).filter(is_told).map(|unread| sentence(&unread.why));
         let (level, title, why) = match (self.changed, unread) {
             (true, Some(why)) => (Level::Info, say::block_not_read(), why),
             (true, None) => {
@@ -222,7 +231,7 @@ fn sentence(why: &Unread) -> String {
     match why {
         Unread::NoFile | Unread::PerhapsOf(_) => say::block_without_file().to_string(),
         Unread::OtherFile(paths) => say::block_of_other_file(paths),
-        Unread::NoPlace(path) => say::block_without_place(path),
+        Unread::NoPlace(path) | Unread::Step(path) => say::block_without_place(path),
         Unread::AsItIs(path) => say::block_as_it_is(path),
         Unread::NotCompared { path, is_raw: true } => say::block_for_raw_file(path),
         Unread::NotCompared { path, .. } => say::block_for_uncompared_file(path),

@@ -49,6 +49,14 @@ impl FollowUp {
         self.again_because(session, &why, format)
     }
 
+    /// Returns whether the model is asked once more because of a block of this file without a place, beside others that were read.
+    pub fn again_beside(&mut self, session: &mut Conversation, path: &str, format: Format) -> bool {
+        let why = format!(
+            "{path}: a block of the answer was not written. It is neither the whole file nor a part whose place in it is certain; what else the answer changes is made."
+        );
+        self.again_because(session, &why, format)
+    }
+
     /// Returns whether the model is asked once more because of a block that names no file: it may be meant for this one.
     pub fn again_without_path(&mut self, session: &mut Conversation, path: &str, format: Format) -> bool {
         let why = format!("Nothing was written. The block does not say which file it belongs to: is it {path}?");

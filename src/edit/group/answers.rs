@@ -98,6 +98,35 @@ fn a_search_that_is_its_whole_replacement_is_the_whole_file() {
     assert_eq!(play(&[("shapes.py", SHAPES)], Format::BLOCKS, &answer).files["shapes.py"], SHAPES);
 }
 
+const WEATHER: &str = "import json\n\nURL = \"https://a.example\"\nUNITS = {\"c\": \"Celsius\", \"f\": \"Fahrenheit\"}\n\n\ndef to_f(c):\n    return c * 9 / 5 + 32\n\n\ndef show(data, unit=\"c\"):\n    temp = data[\"temp\"]\n    if unit == \"f\":\n        temp = to_f(temp)\n    print(temp, UNITS[unit])\n\n\ndef main():\n    show({}, \"c\")\n";
+
+#[test]
+fn the_steps_of_an_answer_are_offered_together() {
+    let show = "def show(data, unit=\"c\"):\n    temp = data[\"temp\"]\n    if unit == \"f\":\n        temp = to_f(temp)\n    elif unit == \"k\":\n        temp = to_k(temp)\n    print(temp, UNITS[unit])\n";
+    let (units, to_k) = (
+        "UNITS = {\"c\": \"Celsius\", \"f\": \"Fahrenheit\", \"k\": \"Kelvin\"}\n",
+        "def to_k(c):\n    return c + 273.15\n",
+    );
+    let answer = format!(
+        "You can add Kelvin with the following changes to `weather.py`:\n\n### 1. Add the unit\n\n```python\n{units}```\n\n### 2. Add the conversion function\n\n```python\n{to_k}```\n\n### 3. Use it in `show`\n\n```python\n{show}```\n\nLet me know if you'd like tests for this!\n"
+    );
+    let wanted = WEATHER
+        .replace("\"f\": \"Fahrenheit\"}", "\"f\": \"Fahrenheit\", \"k\": \"Kelvin\"}")
+        .replace("    print(", "    elif unit == \"k\":\n        temp = to_k(temp)\n    print(")
+        .replace("def show", &format!("{to_k}\n\ndef show"));
+    for format in Format::ALL {
+        assert_played(("weather.py", WEATHER), format, &answer, &wanted, false);
+    }
+    let constant = "Two changes in `shapes.py`:\n\n1. Add a constant:\n\n```python\nPI = 3.14159\n```\n\n2. Use it:\n\n```python\ndef circle(r):\n    return PI * r * r\n```\n";
+    let wanted = SHAPES.replace("def circle", "PI = 3.14159\n\n\ndef circle").replace("math.pi *", "PI *");
+    assert_played(("shapes.py", SHAPES), Format::TOOLS, constant, &wanted, false);
+    let import = "First import functools at the top of `shapes.py`:\n\n```python\nimport functools\nimport math\n```\n\nThen decorate `circle`:\n\n```python\n@functools.cache\ndef circle(r):\n    return math.pi * r * r\n```\n";
+    let wanted = SHAPES
+        .replace("import math", "import functools\nimport math")
+        .replace("def circle", "@functools.cache\ndef circle");
+    assert_played(("shapes.py", SHAPES), Format::BLOCKS, import, &wanted, false);
+}
+
 const USERS: &str = "export interface User {\n  id: number;\n}\n\nexport class UserStore {\n  private next = 1;\n\n  add(name: string): User {\n    return { id: this.next++ };\n  }\n\n  all(): User[] {\n    return [];\n  }\n\n  remove(id: number): boolean {\n    return true;\n  }\n}\n\nexport function greet(user: User): string {\n  return `Hello, ${user.id}!`;\n}\n";
 const LIBRARY: &str = "package org.example;\n\nimport java.util.List;\n\npublic class Library {\n    private final List<Book> books;\n\n    public static class Book {\n        public boolean isLent() {\n            return lent;\n        }\n    }\n\n    public void add(Book book) {\n        books.add(book);\n    }\n\n    public boolean lend(String title) {\n        return true;\n    }\n}\n";
 
@@ -137,5 +166,78 @@ fn a_class_with_its_rest_left_out_means_what_it_shows() {
     let wanted = python.replace("        return [text]", "        text = text.lower()\n        return [text]");
     for format in Format::ALL {
         assert_played(("inventory.py", python), format, answer, &wanted, false);
+    }
+}
+
+#[test]
+fn what_an_answer_adds_at_an_end_is_offered_there() {
+    let main = "struct Stats {\n    words: usize,\n}\n\nfn main() {\n    println!();\n}\n";
+    let tests = "#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn counts() {\n        assert_eq!(1, 1);\n    }\n}\n";
+    for head in [
+        "Add the following at the end of `src/main.rs`:",
+        "At the end of `src/main.rs`, add:",
+        "`src/main.rs`の末尾に追加します：",
+        "Append this to **main.rs**:",
+    ] {
+        let answer = format!("{head}\n\n```rust\n{tests}```\n");
+        for format in Format::ALL {
+            assert_played(("src/main.rs", main), format, &answer, &format!("{main}\n{tests}"), false);
+        }
+    }
+    let give = "    public boolean giveBack(String title) {\n        return false;\n    }\n";
+    let wanted = LIBRARY.replace("return true;\n    }\n", &format!("return true;\n    }}\n\n{give}"));
+    for head in [
+        "1. Abre `Library.java` y añade el siguiente método al final de la clase:",
+        "Add this method to `Library.java`:",
+        "In `Library.java`, add this at the end of the `Library` class:",
+    ] {
+        let answer = format!("{head}\n\n```java\n{give}```\n\n2. Guarda el archivo.\n");
+        for format in Format::ALL {
+            assert_played(("Library.java", LIBRARY), format, &answer, &wanted, false);
+        }
+    }
+    let triangle = "def triangle(a, h):\n    return a * h / 2\n";
+    let answer = format!("Add this function to `shapes.py`:\n\n```python\n{triangle}```\n");
+    assert_played(("shapes.py", SHAPES), Format::BLOCKS, &answer, &format!("{SHAPES}\n\n{triangle}"), false);
+    for answer in [
+        "You need another line at the end of `square`:\n\n```python\n    return a ** 2\n```\n",
+        "The function you could call:\n\n```python\ndef triangle(a, h):\n    return a\n```\n",
+        "`shapes.py` has at the end of it:\n\n```python\ndef rectangle(a, b):\n    return a * b\n```\n",
+    ] {
+        assert_eq!(play(&[("shapes.py", SHAPES)], Format::BLOCKS, answer).rung, None, "{answer}");
+    }
+}
+
+#[test]
+fn a_block_of_one_of_several_files_is_offered_where_calls_are_asked_for() {
+    let page = "<!DOCTYPE html>\n<html>\n<body>\n<button>Send</button>\n</body>\n</html>\n";
+    let style = "body {\n  margin: 0;\n}\n\nbutton {\n  padding: 0.5rem;\n}\n";
+    let files = [("index.html", page), ("style.css", style)];
+    let rule = "button {\n  padding: 0.5rem;\n  background: blue;\n}\n";
+    for head in ["**CSS:**", "Update the button rule in your CSS:"] {
+        for format in [Format::TOOLS, Format::WHOLE, Format::BLOCKS] {
+            let played = play(&files, format, &format!("{head}\n\n```css\n{rule}```\n"));
+            let wanted = style.replace("button {\n  padding: 0.5rem;\n}\n", rule);
+            assert_eq!(
+                (played.files["style.css"].as_str(), played.rung),
+                (wanted.as_str(), Some(Rung::Inexact)),
+                "{head}"
+            );
+        }
+    }
+    let used = "from shapes import circle, square\n\n\ndef table():\n    print(circle(1), square(1))\n";
+    let files = [("shapes.py", SHAPES), ("use.py", used)];
+    let pair = |old: &str, new: &str| format!("Before:\n```python\n{old}\n```\n\nAfter:\n```python\n{new}\n```\n\n");
+    let answer = format!(
+        "I'll rename it in both files.\n\n**`shapes.py`**\n\n{}**`use.py`**\n\n{}And:\n\n{}",
+        pair("def circle(r):\n    return math.pi * r * r", "def area(r):\n    return math.pi * r * r"),
+        pair("from shapes import circle, square", "from shapes import area, square"),
+        pair("    print(circle(1), square(1))", "    print(area(1), square(1))"),
+    );
+    for format in [Format::TOOLS, Format::WHOLE, Format::BLOCKS] {
+        let played = play(&files, format, &answer);
+        assert_eq!(played.files["shapes.py"], SHAPES.replace("circle", "area"), "{:?}", played.results);
+        assert_eq!(played.files["use.py"], used.replace("circle", "area"), "{:?}", played.results);
+        assert_eq!(played.rung, Some(Rung::Inexact));
     }
 }

@@ -363,6 +363,7 @@ impl File {
             if edit.format == Format::WHOLE {
                 done.found.detail = match edit.op {
                     Op::Lines { .. } => Some("by the line numbers that stand at its path".to_string()),
+                    Op::Hunks(_) => Some("new lines, put where the answer says or uses them".to_string()),
                     _ => Some("a block in the place of the one before it".to_string()),
                 };
             }

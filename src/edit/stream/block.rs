@@ -1,16 +1,21 @@
 //! Blocks of code in an answer that no format reads.
 
+mod steps;
+
+use std::collections::HashSet;
+
+use self::steps::{is_step, said, step};
 use super::paths::claims::{Claim, Prose, claim, presented, warns};
 use super::paths::heads::headed;
 use super::paths::spaced::perhaps_named;
 use super::paths::{is_likely, same_path};
-use super::pieces::KnownFile;
+use super::pieces::{KnownFile, Piece};
 use super::starts::language;
 use crate::edit::format::Format;
 use crate::edit::locate::SearchShape;
 use crate::edit::op::{Edit, Op};
 use crate::edit::path::{bare, is_language, may_name};
-use crate::edit::place::{begins_passage, passages, same_definition};
+use crate::edit::place::{begins_passage, elided_definitions, passages, same_definition};
 
 /// A block of code that is no edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,11 +93,20 @@ impl UnreadBlock {
         self.is_led_to() || self.said.trim_end().ends_with("**") || self.said.trim_start().starts_with('#')
     }
 
+    /// Returns whether the line above begins with a number: `2. Use it.`
+    fn is_numbered(&self) -> bool {
+        let said = self.said.trim_start_matches(['#', '*', ' ', '\t']);
+        let behind = said.trim_start_matches(|c: char| c.is_ascii_digit());
+        behind.len() < said.len() && behind.starts_with(['.', ')'])
+    }
+
     /// Returns the one file in play in which passages that it consists of have their places, where the line above leads to it
     /// and says of no other file that it is for it.
     fn passage_of<'k>(&self, known: &'k [KnownFile]) -> Option<&'k KnownFile> {
         let names_other = || self.said_file(known).or_else(|| perhaps_named(&self.said, known)).is_some();
-        if !self.is_led_to() || self.path.is_none() && names_other() {
+        // In a label the colon is marked too: `**CSS:**`.
+        let is_led_to = self.is_led_to() || self.said.trim_end().trim_end_matches(['*', '_']).ends_with([':', '：']);
+        if !is_led_to || self.path.is_none() && names_other() {
             return None;
         }
         let is_changed = |file: &&KnownFile| passages(&file.text, &self.content, &file.path).is_some();
@@ -122,26 +136,106 @@ pub(super) const MOST_COMPARED: usize = 64;
 
 /// Returns the edits of blocks that no path stands above, in an answer in which nothing is read: one that is a definition
 /// or other passages of a file in play, or that a sentence names a new file for, or two of which the second takes the place
-/// of the first. Where calls are asked for, only parts of the one file in play. None where a file comes twice, but for parts
-/// of other names, or where there are more than [`MOST_COMPARED`].
+/// of the first; and beside those new lines that they use. Where calls are asked for, only parts of files in play. None
+/// where a file comes twice, but for parts of other names, or where there are more than [`MOST_COMPARED`].
 pub(super) fn loose(blocks: &[UnreadBlock], format: Format, known: &[KnownFile]) -> Vec<Edit> {
-    let of_calls = format == Format::TOOLS;
-    if blocks.len() > MOST_COMPARED || of_calls && known.len() != 1 {
-        return Vec::new();
+    read_loose(blocks, format, known).0
+}
+
+/// Returns the file in play that some blocks of an answer change ([`loose`]) and others, which are steps of it too, do not.
+pub(super) fn left(blocks: &[UnreadBlock], format: Format, known: &[KnownFile]) -> Option<String> {
+    let (edits, left) = read_loose(blocks, format, known);
+    let path = edits.iter().find_map(|edit| edit.path.as_deref())?;
+    let file = known.iter().find(|file| file.path == path)?;
+    left.into_iter().any(|block| is_step(block, file)).then(|| path.to_string())
+}
+
+/// Returns the one file that edits of an answer are of, where a block beside them is another of its numbered steps.
+pub(super) fn left_beside(blocks: &[UnreadBlock], pieces: &[Piece], known: &[KnownFile]) -> Option<String> {
+    let path = |piece: &'_ Piece| if let Piece::EditDone { edit, .. } = piece { edit.path.clone() } else { None };
+    let paths: HashSet<String> = pieces.iter().filter_map(path).collect();
+    let file = known.iter().find(|file| paths.len() == 1 && paths.contains(&file.path))?;
+    let is_left = |block: &UnreadBlock| {
+        let is_it = !block.titled && block.is_numbered() && block.may_be_for(file, known);
+        is_it && is_step(block, file) && begins_passage(&block.content, &file.path)
+    };
+    blocks.iter().take(MOST_COMPARED).any(is_left).then(|| file.path.clone())
+}
+
+/// Returns the edits of blocks, and the blocks that are none.
+fn read_loose<'b>(blocks: &'b [UnreadBlock], format: Format, known: &[KnownFile]) -> (Vec<Edit>, Vec<&'b UnreadBlock>) {
+    if blocks.len() > MOST_COMPARED {
+        return Default::default();
     }
+    let of_calls = format == Format::TOOLS;
     let is_of_known = |edit: &Edit| known.iter().any(|file| edit.path.as_deref() == Some(&file.path));
-    let (mut edits, mut at) = (Vec::new(), 0);
+    let (mut edits, mut texts, mut left, mut at) = (Vec::new(), Vec::new(), Vec::new(), 0);
     while let Some(block) = blocks.get(at) {
         let next = blocks.get(at + 1);
         let pair = next.and_then(|new| replaced(block, new, known));
+        let text = if pair.is_some() { &blocks[at + 1].content } else { &block.content };
         at += if pair.is_some() { 2 } else { 1 };
-        edits.extend(pair.or_else(|| edit(block, known)).filter(|(edit, _)| !of_calls || is_of_known(edit)));
+        let own = || if of_calls { edit(block, only_of_calls(block, known)?) } else { edit(block, known) };
+        match pair.or_else(own).filter(|(edit, _)| !of_calls || is_of_known(edit)) {
+            Some(edit) => {
+                edits.push(edit);
+                texts.push(text.as_str());
+            }
+            None => left.push(block),
+        }
     }
-    let is_same = |(one, name): &(Edit, Option<String>), (other, before): &(Edit, Option<String>)| {
+    let mut steps = steps_beside(&mut left, (&edits, &texts), of_calls, known);
+    // What is used comes first.
+    steps.append(&mut edits);
+    let edits = steps;
+    let is_same = |(one, name): &Loose, (other, before): &Loose| {
         one.path == other.path && (name.is_none() || before.is_none() || name == before)
     };
     let is_twice = edits.iter().enumerate().any(|(at, edit)| edits[..at].iter().any(|before| is_same(edit, before)));
-    if is_twice { Vec::new() } else { edits.into_iter().map(|(edit, _)| edit).collect() }
+    if is_twice { Default::default() } else { (edits.into_iter().map(|(edit, _)| edit).collect(), left) }
+}
+
+/// The edit that blocks are, and what tells it from others of its file.
+type Loose = (Edit, Option<String>);
+
+/// Takes those of the blocks that are `left` which are steps beside edits with these texts, all of one file, or which the line
+/// above puts at an end; returns their edits.
+fn steps_beside(
+    left: &mut Vec<&UnreadBlock>,
+    (edits, texts): (&[Loose], &[&str]),
+    of_calls: bool,
+    known: &[KnownFile],
+) -> Vec<Loose> {
+    let paths: HashSet<&str> = edits.iter().filter_map(|(edit, _)| edit.path.as_deref()).collect();
+    let one = paths.iter().next().filter(|_| paths.len() == 1).copied();
+    let of_edits = known.iter().find(|file| one == Some(&file.path));
+    let mut steps = Vec::new();
+    left.retain(|block| {
+        let files = if of_calls { only_of_calls(block, known) } else { Some(known) };
+        let mut files = files.into_iter().flatten().filter(|file| block.may_be_for(file, known));
+        let of_edits = of_edits.filter(|file| block.may_be_for(file, known));
+        let file = of_edits.or_else(|| files.next().filter(|_| files.next().is_none()));
+        let found = file.filter(|file| !block.titled && is_step(block, file)).and_then(|file| {
+            let used = if texts.is_empty() { None } else { step(block, texts, file) };
+            used.or_else(|| Some((said(block, file)?, Some(block.content.clone()))))
+        });
+        let is_left = found.is_none();
+        steps.extend(found);
+        is_left
+    });
+    steps
+}
+
+/// Returns the files in play that a block may be for where calls are asked for: the only one, or the only one of its language
+/// where the line above leads to it.
+fn only_of_calls<'k>(block: &UnreadBlock, known: &'k [KnownFile]) -> Option<&'k [KnownFile]> {
+    if known.len() == 1 {
+        return Some(known);
+    }
+    let language = language(&block.info);
+    let is_of = |file: &KnownFile| !language.is_empty() && is_language(&language, &file.path);
+    let at = known.iter().position(is_of).filter(|_| block.is_headed())?;
+    (known.iter().filter(|file| is_of(file)).count() == 1).then(|| &known[at..=at])
 }
 
 /// Words of which a label has one above a block that takes the place of the one before it.
@@ -151,11 +245,12 @@ const LABEL_WORDS: [&str; 11] =
     ["code", "version", "line", "lines", "text", "function", "the", "with", "this", "it", "is"];
 
 /// Lines above such a block.
-const INSTEAD: [&str; 21] = [
+const INSTEAD: [&str; 22] = [
     "after",
     "to",
     "with",
     "by",
+    "por",
     "into",
     "new",
     "becomes",
@@ -205,22 +300,31 @@ fn edit(block: &UnreadBlock, known: &[KnownFile]) -> Option<(Edit, Option<String
     if block.titled || block.shows_output() || block.content.trim().is_empty() || warns(&block.said) {
         return None;
     }
-    let is_changed = |file: &&KnownFile| changes_definition(&file.text, &block.content);
-    let mut changed = known.iter().filter(|file| block.may_be_for(file, known)).filter(is_changed);
+    let new = |file: &KnownFile| {
+        let own = same_definition(&file.text, &block.content);
+        own.or_else(|| elided_definitions(&file.text, &block.content, &file.path)).filter(|(new, _)| *new != *file.text)
+    };
+    let files = known.iter().filter(|file| block.may_be_for(file, known));
+    let mut changed = files.filter_map(|file| Some((file, new(file)?.1)));
     let (path, name) = match (changed.next(), changed.next(), &block.path) {
-        (Some(file), None, _) => (file.path.clone(), same_definition(&file.text, &block.content).map(|(_, name)| name)),
+        (Some((file, name)), None, _) => (file.path.clone(), Some(name)),
         (None, ..) => match block.passage_of(known) {
-            Some(file) => (file.path.clone(), None),
+            Some(file) => (file.path.clone(), passages(&file.text, &block.content, &file.path).map(|(_, names)| names)),
             None => (block.said_file(known).filter(|_| block.path.is_none())?, None),
         },
         _ => return None,
     };
+    Some((overwritten(block, &path), name))
+}
+
+/// Returns the edit of a block that is a file or a part of one, which nothing says for certain.
+fn overwritten(block: &UnreadBlock, path: &str) -> Edit {
     let mut content = block.content.clone();
     if !content.ends_with('\n') {
         content.push('\n');
     }
     let edit = Edit::new(path, Op::Overwrite { content }, Format::WHOLE, Format::WHOLE.name());
-    Some((Edit { whole: false, ..edit }, name))
+    Edit { whole: false, ..edit }
 }
 
 /// Languages of blocks that show commands or output, not files.
@@ -235,8 +339,8 @@ pub(super) fn shows_output(info: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::edit::stream::EditId;
     use crate::edit::stream::pieces::edits_of_files;
-    use crate::edit::stream::{EditId, Piece};
 
     #[test]
     fn a_block_without_a_path_is_offered_where_it_can_mean_one_file() {

@@ -243,9 +243,14 @@ pub fn unread(
     let (pieces, blocks) = parsed(text, parser);
     let is_prose = pieces.iter().all(|piece| matches!(piece, Piece::Prose(_)));
     if is_prose && !displays && !edits_in_no_format(text, Some(format), &known, calls).is_empty() {
-        return None;
+        let left = block::left(&blocks, format, &known);
+        return left.map(|path| UnreadText { why: Unread::Step(path), beside_edit: true });
     }
-    unread::unread_text(pieces, &blocks, (format, displays), &known)
+    let step = block::left_beside(&blocks, &pieces, &known).filter(|_| !displays);
+    let step = step.map(|path| UnreadText { why: Unread::Step(path), beside_edit: true });
+    let found = unread::unread_text(pieces, &blocks, (format, displays), &known);
+    // Whose step it is says more than that it names no file.
+    found.filter(|found| step.is_none() || found.why != Unread::NoFile).or(step)
 }
 
 #[cfg(test)]

@@ -33,6 +33,8 @@ pub enum Unread {
     OtherFile(String),
     /// A block for this file, or one of several, which is neither all of it nor a part with a certain place.
     NoPlace(String),
+    /// A block for this file without a certain place, beside others of the answer that are read: one of its steps.
+    Step(String),
     /// A block for this file whose text the file has.
     AsItIs(String),
     /// A block for a file that was read and whose text is not compared with blocks: the session knows of it.
@@ -254,12 +256,44 @@ mod tests {
     }
 
     #[test]
+    fn a_step_beside_those_that_are_read_is_told() {
+        let one = "2. Return more:\n\n```python\ndef one():\n    return 11\n```\n";
+        for format in Format::ALL {
+            for step in [
+                "1. Call it in `calc.py`:\n\n```python\nprint(one())\n```\n\n",
+                "### 1. Add a loop\n\n```python\nfor x in y:\n    z(x)\n```\n\n",
+            ] {
+                assert_eq!(why(&format!("{step}{one}"), format), Some(Unread::Step("calc.py".into())), "{step}");
+            }
+            for other in [
+                "Usage:\n\n```python\nprint(one())\n```\n\n",
+                "1. Run it:\n\n```bash\npython calc.py\n```\n\n",
+                "1. It has:\n\n```python\ndef two():\n    return 2\n```\n\n",
+            ] {
+                assert_eq!(why(&format!("{other}{one}"), format), None, "{other}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_numbered_step_beside_an_edit_of_a_format_is_told() {
+        let whole = FILE.replace("return 1", "return LIMIT");
+        let whole = format!("### 2. Use it\n\ncalc.py\n```python\n{whole}```\n");
+        let step = "### 1. Add a constant\n\n```python\nLIMIT = 3\n```\n\n";
+        let told = why(&format!("{step}{whole}"), Format::WHOLE);
+        assert_eq!(told, Some(Unread::Step("calc.py".into())));
+        for other in ["Usage:\n\n```python\nx = one()\n```\n\n", "### 1. Example\n\n```python\nx = one()\n```\n\n"] {
+            assert_eq!(why(&format!("{other}{whole}"), Format::WHOLE), None, "{other}");
+        }
+    }
+
+    #[test]
     fn the_reason_names_the_file_that_the_answer_names() {
         let calc = || "calc.py".to_string();
         let other = |path: &str| Some(Unread::OtherFile(path.into()));
         for (text, wanted) in [
             ("So:\n```python\na\nb\nc\n```\n".to_string(), Some(Unread::NoFile)),
-            ("So:\n```python\ndef one():\n    return 11\n```\n".into(), Some(Unread::NoFile)),
+            ("So:\n```\ndef one():\n    return 11\n```\n".into(), Some(Unread::NoFile)),
             (format!("calc.py\n```python\n{FILE}```\n"), Some(Unread::AsItIs(calc()))),
             ("So:\n```diff\n-x = 1\n+x = 2\n```\n".into(), Some(Unread::NoFile)),
             ("calc.py\n```python\nprint(1)\n```\n".into(), Some(Unread::NoPlace(calc()))),

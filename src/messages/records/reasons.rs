@@ -57,6 +57,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("blank lines at its ends left out", "両端の空行を除外"),
     ("without the fence around it", "囲みのフェンスを除外"),
     ("the file has blank lines between", "ファイルでは間に空行がある"),
+    ("new lines, put where the answer says or uses them", "回答の説明または使用箇所に合わせて置いた新しい行"),
     ("a block in the place of the one before it", "直前のブロックを置き換えるブロック"),
     ("entities read as characters", "実体参照を文字として解釈"),
     ("the name may be {path}", "ファイル名は{path}かもしれません"),
