@@ -209,7 +209,7 @@ messages! {
     edit_not_applied: "an edit was not applied", "適用されていない編集があります";
     edit_without_place: "Its place was not found in its file; the other edits of this turn were made.", "ファイル内に該当箇所が見つかりませんでした。このターンのほかの編集は行われました。";
     edit_without_file: "Its file is not there; the other edits of this turn were made.", "対象のファイルがありません。このターンのほかの編集は行われました。";
-    undo_by: "`nebula undo`, or /undo on the screen, takes back the last change.", "直前の変更は`nebula undo`（画面では/undo）で元に戻せます。";
+    undo_by: "`nebula undo`, or /undo on the screen, undoes the last change.", "直前の変更は`nebula undo`（画面では/undo）で元に戻せます。";
     block_not_read: "a code block was not read as an edit", "コードブロックの1つは編集として読み取られていません";
     file_in_no_format: "The answer holds a file's text in a form that is not read as an edit.", "回答に、編集として読み取れない形式のファイル本文があります。";
     told_others: "The model is told, and may go on with the others.", "モデルに伝えます。ほかの呼び出しは続行できます。";

@@ -4,7 +4,7 @@
 pub fn first_sentence(text: &str) -> &str {
     let line = text.trim().lines().next().unwrap_or_default();
     // Dots in a row, and one in what is quoted as code, end nothing.
-    let is_end = |at: &usize| !line[..*at].ends_with('.') && line[..*at].matches('`').count() % 2 == 0;
+    let is_end = |at: &usize| !line[..*at].ends_with('.') && line[..*at].matches('`').count().is_multiple_of(2);
     let end = line.match_indices(". ").map(|(at, _)| at).find(is_end).map_or(line.len(), |end| end + 1);
     line[..end].trim_end_matches('.')
 }

@@ -86,7 +86,7 @@ pub fn wants_no_change(prompt: &str) -> bool {
 
 /// Returns whether a prompt is nothing but the request to take back the last change.
 pub fn is_undo(prompt: &str) -> bool {
-    const UNDO: [&str; 6] = ["undo", "revert", "roll back", "rollback", "take back", "undo the"];
+    const UNDO: [&str; 4] = ["undo", "revert", "roll back", "rollback"];
     const WHAT: [&str; 12] = [
         "",
         "that",
@@ -121,7 +121,7 @@ pub fn is_undo(prompt: &str) -> bool {
     let prompt = prompt.trim_end_matches(['.', '!', '。', '！']);
     let prompt = prompt.strip_prefix("please ").or(prompt.strip_suffix(" please")).unwrap_or(prompt).trim();
     let is_it = |verb: &&str| prompt.strip_prefix(*verb).is_some_and(|what| WHAT.contains(&what.trim()));
-    ABROAD.contains(&prompt) || UNDO.iter().any(|verb| is_it(&verb))
+    ABROAD.contains(&prompt) || UNDO.iter().any(is_it)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::earlier::stands_since;
 use super::given::{Current, GroupRules};
 use super::moved::{Gain, staying};
-use super::refusals::{AS_UTF8, CHANGED, EXISTS, NO_FILE, NO_TEXT, NOT_ALL, NOT_NEW, RAW, question, quoted, unread};
+use super::refusals::{AS_UTF8, CHANGED, EXISTS, NO_TEXT, NOT_ALL, NOT_NEW, RAW, question, quoted, unread};
 use crate::edit::bytes::{self, Encoding};
 use crate::edit::outcome::EditStatus;
 use crate::edit::path::may_name;
@@ -151,7 +151,7 @@ impl File {
             1..=MOST_MEANT => format!(" Did you mean {}?", self.instead.join(" or ")),
             _ => String::new(),
         };
-        format!("{NO_FILE}.{mean} Look at the folder with `list`, or make the file.")
+        format!("there is no such file.{mean} Look at the folder with `list`, or make the file.")
     }
 
     pub fn is_gone(&self) -> bool {

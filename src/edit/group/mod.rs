@@ -29,8 +29,6 @@ use super::stream::paths::namesakes::{in_sandbox, is_version, meant_by, near, se
 use crate::proposal::{FileChange, PlaceMatch, Placed, Rung, State};
 
 #[cfg(test)]
-mod answers;
-#[cfg(test)]
 mod tests;
 
 /// Places a run of edits, each in the text that those before it left; one that is among those before it is made once. A file in which one edit could not be

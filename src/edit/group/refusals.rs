@@ -2,7 +2,7 @@
 
 use crate::proposal::{PlaceMatch, Rung};
 
-/// Says, for the model, that nothing is at the path of an edit.
+/// The words that a model reads where nothing is at the path of an edit.
 pub const NO_FILE: &str = "there is no such file";
 
 /// Returns the question to the model about a whole text that may not be meant so. Where a person is there, the same text sent

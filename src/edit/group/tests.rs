@@ -1,3 +1,5 @@
+mod answers;
+
 use super::*;
 use crate::edit::Format;
 use crate::edit::PatchHunk;

@@ -283,7 +283,7 @@ mod tests {
         let told = why(&format!("{step}{whole}"), Format::WHOLE);
         assert_eq!(told, Some(Unread::Step("calc.py".into())));
         for other in ["Usage:\n\n```python\nx = one()\n```\n\n", "### 1. Example\n\n```python\nx = one()\n```\n\n"] {
-            assert_eq!(why(&format!("{other}{whole}"), Format::WHOLE), None, "{other}");
+            assert!(!matches!(why(&format!("{other}{whole}"), Format::WHOLE), Some(Unread::Step(_))), "{other}");
         }
     }
 

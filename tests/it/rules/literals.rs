@@ -280,9 +280,11 @@ const REASONS: &[(&str, &[&str])] = &[
     ),
     (
         "edit/group/file.rs",
+        &["Did you mean 7?", "there is no such file.7 Look at the folder with `list`, or make the file"],
+    ),
+    (
+        "edit/group/refusals.rs",
         &[
-            "Did you mean 7?",
-            "there is no such file.7 Look at the folder with `list`, or make the file",
             "Nothing was written yet",
             "To leave out the rest, send the same text again: the person decides",
             "To make a new file of this name, send the same text again: the person decides",

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use super::{Current, GroupRules, apply};
 use crate::edit::stream::{End, KnownFile, Piece, read};
-use crate::edit::{Edit, EditResult, Format};
+use crate::edit::{Current, Edit, EditResult, Format, GroupRules, NO_FILE, apply};
 use crate::proposal::{Rung, State};
 
 const MAKEFILE: &str = "CC = gcc\nOBJ = main.o stack.o\n\nall: rpn\n\nrpn: $(OBJ)\n\t$(CC) -o $@ $(OBJ)\n\nclean:\n\trm -f rpn $(OBJ)\n\n.PHONY: all clean\n";
@@ -92,7 +91,7 @@ fn a_search_that_is_its_whole_replacement_is_the_whole_file() {
         let answer = format!("shapes.py\n<<<<<<< SEARCH\n{text}\n=======\n{text}\n>>>>>>> REPLACE\n");
         assert_played(("shapes.py", SHAPES), Format::BLOCKS, &answer, &wanted, true);
     }
-    // A part of the file is none, and neither is what stands there.
+    // A part of the file is none.
     let part = "def triangle(a, h):\n    return a * h / 2";
     let answer = format!("shapes.py\n<<<<<<< SEARCH\n{part}\n=======\n{part}\n>>>>>>> REPLACE\n");
     assert_eq!(play(&[("shapes.py", SHAPES)], Format::BLOCKS, &answer).files["shapes.py"], SHAPES);
@@ -240,4 +239,10 @@ fn a_block_of_one_of_several_files_is_offered_where_calls_are_asked_for() {
         assert_eq!(played.files["use.py"], used.replace("circle", "area"), "{:?}", played.results);
         assert_eq!(played.rung, Some(Rung::Inexact));
     }
+}
+
+#[test]
+fn an_edit_of_a_missing_file_is_told_as_such() {
+    let played = play(&[], Format::BLOCKS, "a.py\n<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n>>>>>>> REPLACE\n");
+    assert!(played.results[0].text().contains(NO_FILE), "{}", played.results[0].text());
 }
