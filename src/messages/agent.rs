@@ -35,6 +35,7 @@ messages! {
     noticed_later: "Changes by others are noticed when files are used.", "ほかからの変更はファイルの使用時に検出します。";
     command_failed: "the command failed in nebula itself", "nebulaの内部エラーでコマンドが失敗しました";
     sealing_failed: "sealing failed in nebula itself", "nebulaの内部エラーでアーカイブに失敗しました";
+    job_failed(id, how): "{id} ended: {how}", "{id}は終了しました: {how}";
     not_archived_yet(id, why): "what {id} changed is not archived yet: {why}", "{id}の変更はまだアーカイブされていません: {why}";
     states_kept: "The states are in .shaft/commands; the next command or start archives them.", "状態は.shaft/commandsにあります。次のコマンドか起動時にアーカイブします。";
     no_message: "no commit message was written", "コミットメッセージは作成されませんでした";

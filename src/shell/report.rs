@@ -69,8 +69,7 @@ impl CommandReport {
         let ended = match (&progress.exit, command.note_stopped(stopped)) {
             _ if progress.failed.is_some() => progress.failed.clone().unwrap_or_default(),
             (_, Some(stopped)) => stopped.words(),
-            (Some((Exit::Code(code), _)), None) => format!("exit {code}"),
-            (Some((Exit::Signal(signal), _)), None) => format!("signal {}", signal_name(*signal)),
+            (Some((exit, _)), None) => exit_words(*exit),
             (None, None) => format!("still running as {}", command.id),
         };
         let mut line = vec![ended.clone()];
@@ -205,6 +204,14 @@ fn listed(mut lines: Vec<String>, all: usize) -> Vec<String> {
         lines.push(format!("and {} more", thousands(all - LISTED)));
     }
     lines
+}
+
+/// Returns how a shell ended, in words.
+pub fn exit_words(exit: Exit) -> String {
+    match exit {
+        Exit::Code(code) => format!("exit {code}"),
+        Exit::Signal(signal) => format!("signal {}", signal_name(signal)),
+    }
 }
 
 /// Returns the name of a signal.

@@ -420,6 +420,23 @@ fn an_undo_of_the_person_during_a_turn_carries_no_words_of_the_model() {
     }
 }
 
+/// What the first act of a person undoes stands before them, and Esc leads back to the first screen.
+#[test]
+fn an_undo_on_the_first_screen_is_shown() {
+    let mut stage = Stage::start(140, 42, "dark", Start::New);
+    choosing(&mut stage);
+    stage.tell(opened(status()));
+    stage.keys("/undo<enter>");
+    let proposal = Arc::new(proposal());
+    stage.tell(EventBody::Proposal(ProposalEvent::Own(proposal.id)));
+    stage.tell(EventBody::Proposal(ProposalEvent::Proposed(proposal.clone(), Vec::new())));
+    assert!(stage.text().contains("reviewing"), "{}", stage.text());
+    stage.tell(EventBody::Proposal(ProposalEvent::Settled(proposal.id, Outcome::Refused)));
+    stage.tell(EventBody::Proposal(ProposalEvent::RestoreEnded));
+    stage.keys("<esc><esc>");
+    assert!(stage.text().contains(" recent ─"), "{}", stage.text());
+}
+
 #[test]
 fn the_open_session_is_gone_back_to_and_not_deleted_from_the_list() {
     let mut stage = Stage::new(140, 40, "dark");

@@ -23,6 +23,7 @@ use crate::protocol::{CommandEnd, CommandEvent, EventBody, Level};
 use crate::shell::{
     self, CommandReport, CommandRequest, Commands, Keeper, SealResult, ShellCommand, StartError, Stopped,
 };
+use crate::text::sentence::first_words;
 
 /// The interval at which the changes of a job are sealed.
 const SEAL_EACH: Duration = Duration::from_secs(30);
@@ -155,7 +156,11 @@ fn watch_job(context: &Arc<SessionContext>, job: &Arc<ShellCommand>, mut told: u
         let end = command_event::ended(&job, None, &result);
         let changeset = end.changeset.clone();
         tell_printed(&events, &job, true).await;
+        let is_stopped = end.stopped;
         events.send(EventBody::Command(CommandEvent::Ended(end))).await;
+        if !is_stopped {
+            tell_failed(&events, &job).await;
+        }
         // What fails in it fails the listing of this command alone.
         let _ = tokio::task::spawn_blocking(move || job.keep_record(changeset)).await;
         events.refresh_status();
@@ -183,6 +188,16 @@ pub async fn end_all(context: &SessionContext) {
         // Who leaves is told how many changes wait, with the last of theirs.
         let services = Arc::clone(&context.services);
         let _ = tokio::task::spawn_blocking(move || review::count(&services)).await;
+    }
+}
+
+/// Tells that a job ended by itself without success: nobody waits for it.
+async fn tell_failed(events: &Events, job: &ShellCommand) {
+    let exit = job.running.progress().exit.as_ref().map(|(exit, _)| *exit);
+    if let Some(exit) = exit.filter(|exit| *exit != shell::Exit::Code(0)) {
+        let how = shell::exit_words(exit);
+        let title = say::job_failed(&job.id, &localized(&how));
+        events.say(Level::Warning, title, first_words(&job.info.command, 60)).await;
     }
 }
 

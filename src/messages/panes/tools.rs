@@ -11,6 +11,10 @@ messages! {
     writing_of(verb, main): "writing {verb} {main}", "{verb}を作成中 {main}";
     running: "running", "実行中";
     stopping(id): "stopping {id}", "{id}を停止しています";
+    job_ended(id, how): "{id} ended: {how}", "{id}は終了: {how}";
+    exit(code): "exit {code}", "終了コード{code}";
+    signal(number): "signal {number}", "シグナル{number}";
+    stopped: "stopped", "停止";
     job_since(id, time): "job {id} since {time}", "{time}からのジョブ{id}";
     rejected: "rejected", "却下";
     failed: "failed", "失敗";

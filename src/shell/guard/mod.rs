@@ -255,7 +255,7 @@ fn answer_of(call: &Notification, answering: &Answering) -> GuardAnswer {
         keeper = lock(keeping);
         keeper.add_copy(copy);
     };
-    let (question, checked) = (keeper.take_question(), keeper.take_checked());
+    let (question, checked) = (keeper.take_question(), keeper.take_config());
     // One that is done here is over before another is looked at.
     let done = checked.filter(|_| verdict.is_ok()).map(|config| config.put());
     match (verdict, &done) {

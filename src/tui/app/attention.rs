@@ -59,7 +59,9 @@ impl App {
     }
 
     fn may_take_keys(&self, what: Attention) -> bool {
-        matches!(self.screen, Screen::Main) && self.is_free() && (self.is_own(what) || self.quiet_at() <= self.now)
+        matches!(self.screen, Screen::Main | Screen::Start(_))
+            && self.is_free()
+            && (self.is_own(what) || self.quiet_at() <= self.now)
     }
 
     /// Returns whether nothing is typed, and nothing stands over the screen.

@@ -181,6 +181,11 @@ impl Review {
         self.in_diff
     }
 
+    /// Returns whether every hunk that is shown is decided.
+    pub fn is_decided(&self) -> bool {
+        self.opened.as_ref().is_some_and(|opened| opened.page.choices.count().1 == 0)
+    }
+
     /// Returns whether `action` would do something now.
     pub fn offers(&self, action: Action) -> bool {
         let any = !self.turns.is_empty();
@@ -194,7 +199,6 @@ impl Review {
             Action::NextFile | Action::PreviousFile => page.is_some_and(|page| page.proposal.files.len() > 1),
             Action::Layout => hunks,
             Action::AcceptAll | Action::RejectAll | Action::NetOrSingle => any,
-            Action::Open if self.in_diff => page.is_some_and(|page| page.choices.count().1 == 0),
             Action::Open | Action::Up | Action::Down | Action::HalfUp | Action::HalfDown => any,
             Action::PageUp | Action::PageDown | Action::First | Action::Last => any,
             _ => false,

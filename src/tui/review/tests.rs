@@ -41,7 +41,7 @@ fn what_is_restored_is_the_hunks_that_were_not_kept() {
     for action in [Action::Accept, Action::Reject] {
         assert_eq!(review.act(action), ReviewOutcome::Stay(Vec::new()));
     }
-    assert!(review.offers(Action::Open));
+    assert!(review.is_decided());
     let ReviewOutcome::Stay(effects) = review.act(Action::Open) else { panic!("it stays") };
     assert!(matches!(effects.as_slice(), [PaneEffect::Line { purpose: LineFor::Reason, .. }]), "{effects:?}");
     let ReviewOutcome::Leave(sent) = review.line(&LineFor::Reason, LineInput::Taken(" not so ")) else {
@@ -58,7 +58,7 @@ fn what_is_kept_whole_is_kept_without_a_proposal() {
     let mut review = review();
     review.act(Action::Accept);
     // The first hunk alone decides nothing yet.
-    assert!(!review.offers(Action::Open), "it is not said to carry out");
+    assert!(!review.is_decided());
     assert!(matches!(review.act(Action::Open), ReviewOutcome::Stay(said) if matches!(said[..], [PaneEffect::Say(_)])));
     review.act(Action::Accept);
     let ReviewOutcome::Stay(sent) = review.act(Action::Open) else { panic!("it stays") };

@@ -199,7 +199,8 @@ fn word(app: &App, group: &Group) -> String {
             say::search().into()
         }
         (Context::Review, [Action::Open]) if matches!(&app.screen, Screen::Review(review) if review.is_in_diff()) => {
-            say::carry_out().into()
+            let is_decided = matches!(&app.screen, Screen::Review(review) if review.is_decided());
+            if is_decided { say::carry_out().into() } else { say::next_undecided().into() }
         }
         (Context::Tools, [Action::Open]) if app.panes.tools.is_viewing() => say::close().into(),
         (Context::Chat, [Action::Open]) if app.panes.chat.closes_fold() => say::close().into(),

@@ -9,6 +9,7 @@ use super::super::call::Refusal;
 use super::super::hold::{CallConsent, HoldQuestion, lock};
 use super::super::names::meta_of;
 use super::super::reach::meta_at;
+use super::config_file::CheckedConfig;
 use super::copies::share_file;
 use super::{Keeping, Verdict, number};
 use crate::proposal::acts_later;
@@ -55,6 +56,11 @@ impl Keeping {
     /// Returns the question that the last call raised, where the person may decide about it.
     pub fn take_question(&mut self) -> Option<HoldQuestion> {
         self.question.take()
+    }
+
+    /// Returns the configuration that the last call puts in place, which is done here.
+    pub fn take_config(&mut self) -> Option<CheckedConfig> {
+        self.configs.take()
     }
 
     fn consent(&self, reason: HoldReason, path: &str) -> CallConsent {

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use super::super::call::Refusal;
 use super::super::reach::meta_at;
-use super::{Keeping, number};
 
 /// The largest configuration that is checked, in bytes.
 const LARGEST: u64 = 64 << 10;
@@ -75,7 +74,7 @@ impl CheckedConfig {
         };
         put().map_err(|error: io::Error| {
             let _ = fs::remove_file(&new);
-            number(&error)
+            error.raw_os_error().unwrap_or(libc::EIO)
         })
     }
 }
@@ -108,20 +107,18 @@ impl RepositoryConfigs {
         self.excused = self.own.get(path).cloned();
     }
 
+    /// Takes out the configuration that the present call puts in place; none: it does something else.
+    pub fn take(&mut self) -> Option<CheckedConfig> {
+        let checked = self.checked.take()?;
+        if meta_at(&checked.to).is_err() {
+            self.own.insert(checked.to.clone());
+        }
+        Some(checked)
+    }
+
     /// Returns whether what the present call does at a path needs nobody's consent.
     pub fn is_free(&self, path: &Path) -> bool {
         self.excused.as_deref() == Some(path) || self.checked.as_ref().is_some_and(|checked| checked.to == path)
-    }
-}
-
-impl Keeping {
-    /// Takes out the configuration that the present call puts in place; none: it does something else.
-    pub fn take_checked(&mut self) -> Option<CheckedConfig> {
-        let checked = self.configs.checked.take()?;
-        if meta_at(&checked.to).is_err() {
-            self.configs.own.insert(checked.to.clone());
-        }
-        Some(checked)
     }
 }
 

@@ -104,6 +104,11 @@ impl Jobs {
         self.running.iter().find(|job| job.id == id)?.entry
     }
 
+    /// Returns the entry of the call of a job that runs.
+    pub(super) fn job_entry(&self, id: &str) -> Option<ItemId> {
+        self.running.iter().find(|job| job.is_job && job.id == id)?.entry
+    }
+
     /// Returns what the command of an entry printed, while it runs, and after it of a job.
     pub(super) fn output_of(&self, entry: ItemId) -> Option<&PrintedLines> {
         let mut all = self.running.iter().chain(&self.ended);

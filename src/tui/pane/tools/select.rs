@@ -3,7 +3,8 @@
 use super::Tools;
 use super::printed::PrintedLines;
 use super::viewer::Viewer;
-use crate::protocol::{CallState, CommandEvent, ItemId};
+use crate::messages::tools as say;
+use crate::protocol::{CallState, CommandEnd, CommandEvent, ItemId};
 
 impl Tools {
     /// Returns the call of the selected job, else the selected call, or the last one that shows.
@@ -21,6 +22,9 @@ impl Tools {
 
     /// Takes in what is told of a command.
     pub(super) fn apply_command(&mut self, event: &CommandEvent, now: i64) {
+        if let CommandEvent::Ended(end) = event {
+            self.job_ended(end);
+        }
         self.stale |= self.jobs.apply(event, now);
         let CommandEvent::Printed { id, .. } = event else { return };
         let Some(entry) = self.jobs.entry_of(id) else { return };
@@ -30,6 +34,20 @@ impl Tools {
             viewer.print(output);
         }
         self.stale |= self.places.get(&entry).is_some_and(|i| self.printing(*i).is_some());
+    }
+
+    /// Says in the row of a job's call how the job ended: it was answered while that ran.
+    fn job_ended(&mut self, end: &CommandEnd) {
+        let row = self.jobs.job_entry(&end.id).filter(|_| !end.running);
+        let Some(entry) = row.and_then(|entry| self.places.get(&entry)).map(|i| &mut self.calls[*i]) else { return };
+        let how = match (end.exit, end.signal) {
+            (Some(code), _) => say::exit(&code),
+            (None, Some(number)) => say::signal(&number),
+            (None, None) => say::stopped().into(),
+        };
+        entry.call.reason = Some(how.clone()).filter(|_| end.exit != Some(0) && !end.stopped);
+        entry.call.summary = say::job_ended(&end.id, &how);
+        self.stale = true;
     }
 
     /// Returns what the command of call `i` printed so far, while that runs; none: it does not.

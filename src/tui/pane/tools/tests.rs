@@ -542,6 +542,10 @@ fn a_job_is_opened_by_its_row_and_by_its_call_and_after_its_end() {
     drawn(&mut tools, 40, 20);
     tools.click(5, 0, NOW);
     assert_eq!(tools.jobs.selected_entry(), Some(ItemId(0)));
+    let last = |tools: &mut Tools, end: CommandEnd| {
+        tools.apply(&EventBody::Command(CommandEvent::Ended(CommandEnd { id: "c1".into(), ..end })), NOW);
+        drawn(tools, 60, 20).text()
+    };
     let stop = tools.act(Action::StopCommand, NOW);
     assert!(format!("{stop:?}").contains("c1"), "{stop:?}");
     // What it prints while it is open is followed; the call has no part in it.
@@ -549,7 +553,9 @@ fn a_job_is_opened_by_its_row_and_by_its_call_and_after_its_end() {
     tools.apply(&printed("c1", 501..=600, ""), NOW);
     assert_eq!(seen(&mut tools, 10)[9], "output 600");
     tools.act(Action::Escape, NOW);
-    tools.apply(&ended("c1", false), NOW);
+    let text = last(&mut tools, CommandEnd { exit: Some(7), ..CommandEnd::default() });
+    assert!(text.contains("c1 ended: exit 7"), "{text}");
+    assert!(tools.calls[0].call.is_unsuccessful());
     assert_eq!(tools.jobs.selected_entry(), None);
     tools.act(Action::First, NOW);
     assert_eq!(opened(&mut tools)[9], "output 600");
