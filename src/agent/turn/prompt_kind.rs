@@ -1,25 +1,22 @@
 //! Kinds of prompts, by their words: one that asks for no change, or for the last change to be taken back.
 
-/// Parts of prompts by which nothing is to be changed.
-const NOTHING: [&str; 26] = [
+/// Parts of prompts by which nothing is to be changed, where nothing more follows in their sentence.
+const NOTHING: [&str; 24] = [
     "do not change anything",
     "don't change anything",
     "don’t change anything",
+    "do not modify anything",
+    "don't modify anything",
+    "do not edit anything",
+    "don't edit anything",
     "without changing anything",
     "change nothing",
-    "do not change any",
-    "don't change any",
-    "do not modify any",
-    "don't modify any",
-    "do not edit any",
-    "don't edit any",
+    "do not change any file",
+    "don't change any file",
+    "do not modify any file",
+    "don't modify any file",
     "do not make any change",
     "don't make any change",
-    "no changes",
-    "何も変更しない",
-    "何も変えない",
-    "変更はしない",
-    "変更せずに",
     "no cambies nada",
     "sin cambiar nada",
     "ändere nichts",
@@ -28,7 +25,11 @@ const NOTHING: [&str; 26] = [
     "ne modifie rien",
     "不要修改",
     "不要更改",
+    "変更せずに",
 ];
+
+/// Parts of Japanese prompts that say the same, whatever follows.
+const NOTHING_JAPANESE: [&str; 3] = ["何も変更しない", "何も変えない", "変更はしない"];
 
 /// Beginnings of questions about what is there.
 const ASKING: [&str; 28] = [
@@ -76,7 +77,11 @@ fn plain(prompt: &str) -> String {
 /// Returns whether a prompt asks for no change: it says so, or is nothing but a question about what is there.
 pub fn wants_no_change(prompt: &str) -> bool {
     let prompt = plain(prompt);
-    if NOTHING.iter().any(|part| prompt.contains(part)) {
+    // `do not change anything else` wants a change.
+    let is_over =
+        |rest: &str| rest.trim_start_matches('s').trim_start().chars().next().is_none_or(|c| !c.is_alphanumeric());
+    let says = |part: &&str| prompt.match_indices(*part).any(|(at, part)| is_over(&prompt[at + part.len()..]));
+    if NOTHING.iter().any(says) || NOTHING_JAPANESE.iter().any(|part| prompt.contains(part)) {
         return true;
     }
     let is_asking = ASKING.iter().any(|begins| prompt.starts_with(begins)) && prompt.ends_with(['?', '？', '.']);
@@ -84,7 +89,7 @@ pub fn wants_no_change(prompt: &str) -> bool {
     is_asking && !words.any(|word| CHANGING.split_whitespace().any(|own| own == word))
 }
 
-/// Returns whether a prompt is nothing but the request to take back the last change.
+/// Returns whether a prompt is nothing but the request to undo the last change.
 pub fn is_undo(prompt: &str) -> bool {
     const UNDO: [&str; 4] = ["undo", "revert", "roll back", "rollback"];
     const WHAT: [&str; 12] = [
@@ -101,12 +106,11 @@ pub fn is_undo(prompt: &str) -> bool {
         "your last change",
         "everything",
     ];
-    const ABROAD: [&str; 14] = [
+    const ABROAD: [&str; 13] = [
         "元に戻して",
         "元に戻してください",
         "取り消して",
         "取り消してください",
-        "やり直して",
         "deshazlo",
         "deshaz eso",
         "deshaz el cambio",
@@ -138,6 +142,7 @@ mod tests {
             "Why is the list sorted here?",
             "frequencyは何をしますか？何も変更しないでください。",
             "¿Qué hace frequency?",
+            "Look at the parser, but do not make any changes.",
         ] {
             assert!(wants_no_change(prompt), "{prompt}");
         }
@@ -150,6 +155,8 @@ mod tests {
             "undo that",
             "Make it blue",
             "The button should be blue.",
+            "Rename circle and do not change anything else.",
+            "Fix it. Don't change any file in vendor.",
         ] {
             assert!(!wants_no_change(prompt), "{prompt}");
         }
@@ -167,7 +174,8 @@ mod tests {
         ] {
             assert!(is_undo(prompt), "{prompt}");
         }
-        for prompt in ["undo that, and count characters", "add undo", "undo the button", "revert to tabs"] {
+        for prompt in ["やり直して", "undo that, and count characters", "add undo", "undo the button", "revert to tabs"]
+        {
             assert!(!is_undo(prompt), "{prompt}");
         }
     }
