@@ -264,10 +264,13 @@ fn fetches(name: &str, arguments: &[Word]) -> bool {
             if matches!(part, "clone" | "fetch" | "pull") && is_of_this_machine(git_part(arguments)) {
                 return false;
             }
-            let remote = matches!(part, "submodule" | "remote" | "lfs")
-                && ["update", "add", "fetch", "pull", "show", "prune"]
-                    .iter()
-                    .any(|p| arguments.iter().any(|w| w.text == *p));
+            let verbs: &[&str] = match part {
+                // One that is added is not asked, unless it is fetched at once.
+                "remote" => &["update", "show", "prune", "-f", "--fetch"],
+                "submodule" | "lfs" => &["update", "add", "fetch", "pull", "prune"],
+                _ => &[],
+            };
+            let remote = verbs.iter().any(|verb| arguments.iter().any(|word| word.text == *verb));
             is_part(part) || remote
         }
         "pacman" | "nix-env" => arguments.iter().any(|word| is_part(&word.text)),

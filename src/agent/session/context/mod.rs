@@ -179,7 +179,7 @@ impl SessionContext {
             without_model: connection.without_model,
             model_file: connection.model_file,
             key_places: connection.key_places,
-            jobs: self.commands.jobs().len(),
+            jobs: self.commands.jobs().iter().filter(|command| command.is_answered()).count(),
             unreviewed: self.services.counts.unreviewed.load(Ordering::Relaxed),
             next_folder: self.commands.next_folder(),
         };
