@@ -149,6 +149,8 @@ messages! {
     a_short_result: "a short result", "短い結果";
     the_summary: "the summary", "要約";
     compact_or_new: "/compact summarises it; /new begins another.", "/compactで要約、/newで新しい会話を開始します。";
+    compact_or_new_here: "nebula chat --continue summarises it after /compact; without --continue another begins.", "nebula chat --continueの/compactで要約、--continueなしで新しい会話を開始します。";
+    compact_is_off_here: "compact is off: after `nebula config set compact auto` it is summarised by itself; without --continue another begins.", "compactはoffです。`nebula config set compact auto`の後は自動で要約します。--continueなしで新しい会話を開始します。";
     compact_is_off: "compact is off: /compact summarises it, /new begins another, and after `nebula config set compact auto` it is summarised by itself.", "compactはoffです。/compactで要約、/newで新しい会話を開始します。`nebula config set compact auto`の後は自動で要約します。";
     summary_of_conversation(text): "**Summary of this conversation**\n\n{text}", "**この会話の要約**\n\n{text}";
     oldest_not_in_summary(n): "The oldest messages ({n}) did not fit and are not in it.", "古いメッセージ{n}件は入りきらず、含まれていません。";
@@ -191,6 +193,7 @@ messages! {
     repeated: "the answer repeated itself and was cut", "回答が繰り返しになったため打ち切りました";
     budget_used_up(budget, used): "the budget of {budget} is used up ({used})", "予算{budget}を使い切りました（{used}）";
     tokens_of(number): "{number} tokens", "{number}トークン";
+    grants_again_here: "A larger --budget goes on, as does a larger budgetTokens in the configuration.", "--budgetか設定のbudgetTokensを大きくすると続けられます。";
     grants_again: "Going on grants as much again.", "続けると同じだけ使えます。";
     token_limit: "the model's limit of tokens was reached", "モデルのトークン上限に達しました";
     held_back: "the server held back the rest (its content filter)", "サーバーのコンテンツフィルターが残りを止めました";
@@ -272,6 +275,12 @@ messages! {
     writes_as_text(format): "this model writes edits as text: format {format}", "このモデルは編集をテキストで書きます: 形式{format}";
     asked_for_text(format): "the first edit of this model by a tool call in this session failed: it is asked for edits as text now, format {format}", "このモデルのこのセッションで最初のツール呼び出しによる編集は失敗しました。今後は編集をテキストで求めます: 形式{format}";
     first_offered(model, server): "no model is configured: {model} of {server} answers", "モデルが設定されていないため、{server}の{model}が回答します";
+    form_paste_another: "Paste another one.", "別のキーを貼り付けてください。";
+    form_paste_it: "Paste the key that it wants.", "必要なキーを貼り付けてください。";
+    form_paste_again: "Paste it again, without line breaks.", "改行を入れずに貼り付け直してください。";
+    form_correct_address: "Correct the address.", "アドレスを直してください。";
+    host_is_silent(url): "Nothing with a model answers at {url} (OLLAMA_HOST).", "{url}（OLLAMA_HOST）からモデルのある応答はありません。";
+    server_has_no(server, usual, model): "{server} has no {usual}: {model} answers", "{server}には{usual}がありません。{model}が回答します";
     has_no(usual, model): "It has no {usual}: {model} answers", "{usual}はありません。{model}が回答します";
     connected_at(provider, place): "connected to {provider} at {place}", "{place}の{provider}に接続しました";
     connected_here(provider): "connected to {provider} on this computer", "このコンピューターの{provider}に接続しました";

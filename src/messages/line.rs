@@ -73,6 +73,7 @@ messages! {
     not_sent(why, text): "not sent: {why}. The message was: {text}", "未送信: {why}。メッセージ: {text}";
     turn_failed(message, hint): "failed: {message}. {hint}", "失敗: {message}。{hint}";
     say_go_on(why): "{why}. Say go on, or something else", "{why}。go onなどと入力してください";
+    say_go_on_to_grant: "Say go on to grant as much again; until then nothing is asked", "go onと入力すると同じだけ追加します。それまで送信しません";
     reply_help: "y 1 3 accepts hunks, n 2 because ... rejects, all, none, show 2, undo undoes the last decision", "y 1 3で承認、n 2 because ...で却下、all、none、show 2、undoで直前の決定を元に戻す";
     show_takes_one: "show takes one number", "showには番号を1つ指定してください";
     not_understood(help): "not understood, and nothing was decided: {help}", "解釈できず、何も決定していません: {help}";

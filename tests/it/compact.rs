@@ -835,6 +835,30 @@ async fn what_is_said_while_a_summary_waits_is_the_next_message() {
     live.close().await;
 }
 
+/// In line mode, too, a session goes on past a budget that is used up, once the person says so.
+#[test]
+fn line_mode_goes_on_past_a_used_up_budget() {
+    let world = World::new();
+    configure(&world, &json!({"budget": 2.0, "models": {"recording": {"price": {"input": 3.0, "output": 3.0}}}}));
+    let step = |(at, text): (usize, &str)| {
+        let lines = [
+            json!({"step": at + 1}),
+            json!({"ms": 0, "delta": {"usage": {"input": 1_000_000, "output": 1}}}),
+            json!({"ms": 0, "delta": {"text": text}}),
+            json!({"ms": 0, "delta": {"end": "stop"}}),
+        ];
+        lines.map(|line| format!("{line}\n")).concat()
+    };
+    let steps: String = ["One.", "Two.", "Three."].into_iter().enumerate().map(step).collect();
+    std::fs::write(world.home().join("recording.jsonl"), format!("{{\"recording\":1}}\n{steps}")).expect("written");
+    let mut child = crate::interaction::line_mode(&world.root(), &world.home(), "../home/recording.jsonl");
+    child.stdin.take().expect("a pipe").write_all(b"first\nsecond\nanything\ngo on\n").expect("written");
+    let output = child.wait_with_output().expect("it ends");
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(out.matches("Say go on to grant as much again").count(), 2, "{out}");
+    assert!(out.contains("One.") && out.contains("Two.") && !out.contains("Three."), "{out}");
+}
+
 /// In line mode such words are sent once the turn is over; at the end of input the summary counts.
 #[test]
 fn line_mode_sends_what_is_said_while_a_summary_waits() {

@@ -20,8 +20,8 @@ use crate::cli::unsaved::complain_of_unsaved;
 use crate::messages::line as say;
 use crate::proposal::{Choice, Consent, Counts, Decision, Proposal, ProposalId, RestorePreview, RestoreStatus};
 use crate::protocol::{
-    Command, EventBody, Item, ItemId, Level, Listing, Outcome, Prompt, ProposalEvent, Query, QueryId, Question,
-    QuestionId, Reply, RestoreRequest, SessionChoice, TurnEnd,
+    Command, Continuation, EventBody, Item, ItemId, Level, Listing, Outcome, Prompt, ProposalEvent, Query, QueryId,
+    Question, QuestionId, Reply, RestoreRequest, SessionChoice, TurnEnd,
 };
 use crate::text::clean::clean_line;
 use input::InputLines;
@@ -59,6 +59,8 @@ struct Chat {
     /// True if a list is to be printed.
     listing: bool,
     ended: bool,
+    /// The last turn stopped at a limit, and goes on if the person says so.
+    may_go_on: bool,
     /// The open session, and whether anything was said in it.
     session: (String, bool),
 }
@@ -97,6 +99,7 @@ pub async fn run(
         summing_up: false,
         listing: false,
         ended: false,
+        may_go_on: false,
         session: Default::default(),
     };
     chat.send(Command::Open(session));
@@ -234,7 +237,10 @@ impl Chat {
             TypedLine::Send(command) => command,
             TypedLine::Message => {
                 (self.busy, self.session.1) = (true, true);
-                Command::Submit(Prompt { text: words::message(text).to_string() })
+                match std::mem::take(&mut self.may_go_on) && words::goes_on(text) {
+                    true => Command::Continue(Continuation::Resume),
+                    false => Command::Submit(Prompt { text: words::message(text).to_string() }),
+                }
             }
         };
         self.restoring = matches!(command, Command::Restore(_));
@@ -321,6 +327,7 @@ impl Chat {
         match event {
             EventBody::Opened(info) => {
                 (self.opened, self.in_session, self.busy, self.in_turn) = (false, true, false, false);
+                self.may_go_on = false;
                 self.session = (info.id.clone(), info.resumed > 0);
                 // The session answers once it has told of itself.
                 self.send(Command::Ask(TOLD, Query::Results));
@@ -459,7 +466,10 @@ impl Chat {
             TurnEnd::Done => {}
             TurnEnd::Interrupted => self.printer.say(say::interrupted())?,
             TurnEnd::Failed { message, hint, .. } => self.printer.turn_failed(&message, &hint)?,
-            TurnEnd::Asking(why) => self.printer.say(&say::say_go_on(&why))?,
+            TurnEnd::Asking(why) => {
+                self.may_go_on = true;
+                self.printer.turn_asks(&why)?;
+            }
         }
         self.summing_up = true;
         self.send(Command::Ask(QueryId(0), Query::SessionDiff));

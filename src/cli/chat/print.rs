@@ -41,6 +41,8 @@ pub struct Printer {
     failed: usize,
     /// The title of the last notice.
     last_notice: String,
+    /// The kind of the failure that it told of.
+    last_kind: &'static str,
     /// The title of the last notice in passing, until an entry of the chat was printed.
     last_passing: String,
     /// True if an unfinished line, a prompt, is on the screen.
@@ -259,9 +261,18 @@ impl Printer {
     /// Prints a notice.
     pub fn notice(&mut self, notice: &Notice) -> io::Result<()> {
         self.last_notice.clone_from(&notice.title);
+        self.last_kind = notice.cause.kind;
         match notice.detail.is_empty() {
             true => self.say(&notice.title),
             false => self.say(&say::sentences(&notice.title.trim_end_matches('.'), &notice.detail)),
+        }
+    }
+
+    /// Prints what a turn waits for that stopped at a limit, and why it did where no notice just told it.
+    pub fn turn_asks(&mut self, why: &str) -> io::Result<()> {
+        match self.last_notice == why && self.last_kind == "budget" {
+            true => self.say(say::say_go_on_to_grant()),
+            false => self.say(&say::say_go_on(&why)),
         }
     }
 

@@ -89,6 +89,11 @@ pub fn read(text: &str) -> TypedLine {
     }
 }
 
+/// Returns whether a text says that a turn goes on which stopped at a limit.
+pub fn goes_on(text: &str) -> bool {
+    text.trim_end_matches(['.', '!']).trim().eq_ignore_ascii_case("go on")
+}
+
 /// Returns whether a word looks like a command of nebula's own. What is meant for the model, such as a path of one part,
 /// can be written behind a backslash.
 fn is_mistyped(word: &str) -> bool {
