@@ -24,7 +24,8 @@ messages! {
     overloaded(host, code): "{host} is overloaded ({code})", "{host}は過負荷です（{code}）";
     server_failed(host, code): "{host} failed ({code})", "{host}でエラーが発生しました（{code}）";
     refused(host, code): "{host} refuses the request ({code})", "{host}がリクエストを拒否しました（{code}）";
-    too_long_hint(quoted): "/compact makes it shorter; it may fit a model with a larger context window. {quoted}", "/compactで短くするか、コンテキストウィンドウの大きいモデルを使ってください。{quoted}";
+    shorter_hint: "/compact makes it shorter; it may fit a model with a larger context window.", "/compactで短くするか、コンテキストウィンドウの大きいモデルを使ってください。";
+    shorter_hint_here: "It may fit a model with a larger context window (--model NAME); /compact in nebula chat --continue makes it shorter.", "コンテキストウィンドウの大きいモデル（--model 名前）を使うか、nebula chat --continueの/compactで短くしてください。";
     does_not_fit(model): "the conversation does not fit {model}", "会話が{model}に収まりません";
     pasted_key: "the one that was pasted", "入力されたキー";
     paste_another(quoted): "Paste another one under connect. {quoted}", "接続の画面で別のキーを入力してください。{quoted}";

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use self::aside::Aside;
 use self::ask::ApprovalRequest;
-use self::cause::{add_cause, tokens_line};
+use self::cause::{add_cause, tokens_line, words_here};
 pub use self::exit::TaskExit;
 use self::started::StartedCommands;
 use super::out::{self, Out};
@@ -405,9 +405,7 @@ impl EventPrinter {
 
     fn notice(&mut self, Notice { level, title, detail, cause, .. }: &Notice) -> io::Result<()> {
         let word = level.word();
-        // No command of the screen can be typed here.
-        let is_other = detail == messages::agent::chooses_another();
-        let detail = if is_other { messages::agent::chooses_another_here() } else { detail };
+        let detail = words_here(detail);
         let text = if detail.is_empty() { title.clone() } else { format!("{title}. {detail}") };
         self.keep_note(title, &text);
         // Trouble at the start comes again with the session, or as the end of the turn; that of another request is news.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Words behind which the window stands, the surest first.
-const BEHIND: [&str; 14] = [
+const BEHIND: [&str; 19] = [
     "maximum context length",
     "maximum prompt length",
     "context length",
@@ -14,6 +14,11 @@ const BEHIND: [&str; 14] = [
     "n_ctx:",
     "maximum number of tokens allowed",
     "limit of",
+    "token limit:",
+    "input length should be [1,",
+    "must have less than",
+    "maximum length",
+    "max_seq_len",
     "(tpm): limit",
     "up to",
     "<=",
@@ -244,6 +249,12 @@ mod tests {
             ("prompt too long; exceeded max context length by 600 tokens", None),
             ("too many tokens: 9000 in the messages, 512 in the completion, 8192 in all", Some(8_192)),
             ("max_tokens is 512 and the conversation of 9000 tokens is over 8192", Some(8_192)),
+            ("Range of input length should be [1, 30720]", Some(30_720)),
+            ("Invalid request: Your request exceeded model token limit: 8192 (requested: 9121)", Some(8_192)),
+            ("Input validation error: `inputs` must have less than 8192 tokens. Given: 9000", Some(8_192)),
+            ("Input length 140000 exceeds the maximum length 131072", Some(131_072)),
+            ("max_total_tokens (40000) must be less than or equal to max_seq_len (32768)", Some(32_768)),
+            ("invalid params, context window exceeds limit (2013)", None),
             ("too many tokens", None),
         ] {
             assert_eq!(named_window(message), window, "{message}");

@@ -153,7 +153,7 @@ impl Server {
     }
 
     fn too_long(model: &str, quoted: &str) -> Error {
-        let hint = say::too_long_hint(&quoted);
+        let hint = format!("{} {quoted}", say::shorter_hint());
         Error::new(ErrorKind::ContextTooLong, say::does_not_fit(&model), hint)
     }
 
@@ -347,13 +347,20 @@ impl ErrorBody {
 
     fn is_about_key(&self) -> bool {
         ["API_KEY_INVALID", "authentication_error", "UNAUTHENTICATED"].iter().any(|word| self.reasons.contains(word))
-            || self.message.contains("API key not valid")
+            || has_words(&self.message.to_lowercase(), &["api key not valid", "incorrect api key", "invalid api key"])
     }
 
     fn is_about_quota(&self) -> bool {
-        ["insufficient_quota", "billing_error", "PerDay"].iter().any(|word| self.reasons.contains(word))
-            // Anthropic calls it an invalid request.
-            || self.message.contains("credit balance is too low")
+        // Anthropic calls it an invalid request, xAI a missing permission.
+        const WORDS: [&str; 5] = [
+            "credit balance is too low",
+            "specified api usage limits",
+            "insufficient balance",
+            "have any credits",
+            "used all available credits",
+        ];
+        let reasons = ["insufficient_quota", "exceeded_current_quota", "billing_error", "PerDay", "Arrearage"];
+        reasons.iter().any(|word| self.reasons.contains(word)) || has_words(&self.message.to_lowercase(), &WORDS)
     }
 
     /// Returns whether a limit of tokens a minute is one that this request alone exceeds: waiting does not help.
@@ -382,7 +389,18 @@ impl ErrorBody {
     }
 
     fn is_about_length(&self) -> bool {
-        const WORDS: [&str; 14] = [
+        const WORDS: [&str; 23] = [
+            // DashScope, Volcengine.
+            "input length",
+            "exceeded model token limit",
+            "exceeds max length",
+            "prompt exceeds",
+            // Text Generation Inference, Together.
+            "`inputs` must have less than",
+            "input tokens exceed",
+            "too many input tokens",
+            "reduce the length of the",
+            "max_seq_len",
             "context length",
             "max_new_tokens` must be",
             "prompt token count",
@@ -465,6 +483,24 @@ mod tests {
         assert!(body("Unexpected role 'system' after role 'user'").is_about_roles());
         assert!(!body("the server is busy").is_about_roles());
         assert!(body("`inputs` tokens + `max_new_tokens` must be <= 8193. Given: 9000").is_about_length());
+        for words in [
+            "Range of input length should be [1, 30720]",
+            "Your request exceeded model token limit: 8192",
+            "Prompt exceeds max length",
+            "Input validation error: `inputs` must have less than 8192 tokens. Given: 9000",
+            "Input length 140000 exceeds the maximum length 131072",
+            "Input Tokens Exceeded: Number of input tokens exceeds maximum length.",
+            "max_total_tokens (40000) must be less than or equal to max_seq_len (32768)",
+        ] {
+            assert!(body(words).is_about_length(), "{words}");
+        }
+        assert!(body("Incorrect API key provided: xa***x. You can obtain an API key from …").is_about_key());
+        for words in [
+            "You have reached your specified API usage limits. You will regain access on 2026-01-01 at 00:00 UTC.",
+            "Your newly created team doesn't have any credits yet.",
+        ] {
+            assert!(body(words).is_about_quota(), "{words}");
+        }
         assert!(body("prompt token count of 140000 exceeds the limit of 128000").is_about_length());
         let large = body("Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 41000.");
         assert!(large.is_too_large() && named_window(&large.message) == Some(30_000));
