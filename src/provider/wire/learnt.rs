@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::arguments::is_fit;
 use super::raw::RawObject;
 use super::roles::Roles;
-use crate::messages::provider as say;
+use crate::messages::{agent, provider as say};
 use crate::provider::models::{Effort, Thinking};
 use crate::provider::transport::numbers;
 use crate::provider::{Body, Message, Origin, Request, Wire};
@@ -16,6 +16,8 @@ use crate::provider::{Body, Message, Origin, Request, Wire};
 pub(in crate::provider) struct Learnt {
     /// The fields about thinking that models do not take.
     refused: HashMap<String, Vec<ThinkField>>,
+    /// The efforts that models know, as a refusal of another one listed them.
+    efforts: HashMap<String, Vec<Effort>>,
     /// The models that do not take the temperature they were sent.
     without_temperature: HashSet<String>,
     /// The most tokens of an answer, by model.
@@ -95,7 +97,8 @@ impl Learnt {
     /// or takes none.
     pub fn effort(&self, request: &Request) -> Option<Effort> {
         let thinks = request.facts.thinking != Some(Thinking::None) && self.accepts(&request.model, ThinkField::Effort);
-        let efforts = request.facts.efforts.as_deref().unwrap_or(&[]);
+        let efforts = self.efforts.get(&request.model).or(request.facts.efforts.as_ref());
+        let efforts = efforts.map_or(&[][..], Vec::as_slice);
         request.effort.filter(|_| thinks).map(|effort| effort.within(efforts))
     }
 
@@ -122,7 +125,13 @@ impl Learnt {
             self.roles.insert(request.model.clone(), roles);
             return Some(Lesson::Quiet);
         }
-        const LIMITS: [&str; 4] = ["max_tokens", "max_output_tokens", "maxoutputtokens", "max_completion_tokens"];
+        const LIMITS: [&str; 5] = [
+            "max_tokens",
+            "max_output_tokens",
+            "maxoutputtokens",
+            "max_completion_tokens",
+            "maximum tokens you requested",
+        ];
         let names = |words: &[&str]| words.iter().any(|word| says.contains(word));
         if names(&LIMITS)
             && let Some(most) = limit(&says, refusal.most)
@@ -133,6 +142,9 @@ impl Learnt {
         if says.contains("temperature") && self.temperature(request).is_some() {
             self.without_temperature.insert(request.model.clone());
             return Some(Lesson::Quiet);
+        }
+        if let Some(lesson) = self.learn_efforts(request, &says) {
+            return Some(lesson);
         }
         let given_up = |(field, words): &GivenUp| names(words) && self.sends(request, *field);
         let found = refusal.thinks.iter().position(given_up);
@@ -157,6 +169,15 @@ impl Learnt {
         let is_refused = !unfit.is_empty();
         self.unsealed.extend(unfit);
         is_refused.then(|| Lesson::reasoning_left_out(refusal.host))
+    }
+
+    /// Learns which efforts a model has from a refusal that lists them, and so the next lower one to the one sent.
+    fn learn_efforts(&mut self, request: &Request, says: &str) -> Option<Lesson> {
+        let sent = self.effort(request)?;
+        let offered = listed_efforts(says, sent);
+        let lower = Some(sent.within(&offered)).filter(|lower| *lower != sent && *lower != Effort::None)?;
+        self.efforts.insert(request.model.clone(), offered);
+        Some(Lesson::Notice(agent::no_effort(&request.model, &sent.word(), &lower.word())))
     }
 
     /// Returns whether a request has this field, as far as it can be told from outside its format.
@@ -197,6 +218,14 @@ pub(super) fn is_from(origin: Option<&Origin>, wire: Wire, place: &str, model: &
     origin.is_some_and(|o| o.wire == wire && o.place == place && o.model == model)
 }
 
+/// Returns the efforts that a refusal of the `sent` one lists as those that there are.
+fn listed_efforts(says: &str, sent: Effort) -> Vec<Effort> {
+    const LISTS: [&str; 4] = ["supported values", "one of", "must be", "should be"];
+    let Some(at) = LISTS.iter().filter_map(|words| says.find(words)).min() else { return Vec::new() };
+    let words = says[at..].split(|c: char| !c.is_ascii_alphanumeric());
+    words.filter_map(Effort::parse).filter(|effort| *effort != sent).collect()
+}
+
 /// Returns the largest limit that a refusal names below what was `sent`. A number that its range excludes is one too
 /// many.
 fn limit(says: &str, sent: u32) -> Option<u32> {
@@ -213,7 +242,27 @@ fn limit(says: &str, sent: u32) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::limit;
+    use super::*;
+    use crate::provider::models::Facts;
+
+    #[test]
+    fn a_refused_effort_becomes_the_next_lower_one_that_the_refusal_lists() {
+        let facts = Facts { thinking: Some(Thinking::Effort), ..Facts::default() };
+        for (sent, says, then) in [
+            (Effort::High, "'high' is not supported with the 'm' model. Supported values are: 'medium'.", "medium"),
+            (Effort::XHigh, "Supported values are: 'minimal', 'low', 'medium', and 'high'.", "high"),
+            (Effort::None, "Supported values are: 'minimal', 'low', 'medium', and 'high'.", "low"),
+            (Effort::Max, "invalid think value: \"max\" (must be \"high\", \"medium\", \"low\", true)", "high"),
+            (Effort::High, "`reasoning_effort` must be one of `none` or `default`", ""),
+            (Effort::High, "Unsupported parameter: 'reasoning_effort'", ""),
+        ] {
+            let mut learnt = Learnt::default();
+            let request = Request { model: "m".into(), effort: Some(sent), facts: facts.clone(), ..Request::default() };
+            let lesson = learnt.learn_efforts(&request, &says.to_lowercase());
+            let now = if lesson.is_some() { learnt.effort(&request).map_or("none", Effort::word) } else { "" };
+            assert_eq!(now, then, "{says}");
+        }
+    }
 
     #[test]
     fn a_limit_is_read_with_what_its_range_excludes() {
@@ -223,6 +272,11 @@ mod tests {
             ("max_tokens must be less than 4097", Some(4096)),
             ("max_tokens must be less than or equal to 4096", Some(4096)),
             ("max_tokens must be <= 4096", Some(4096)),
+            (
+                "the maximum tokens you requested exceeds the model limit of 4096. try again with a maximum tokens \
+                 value that is lower than 4096.",
+                Some(4096),
+            ),
             ("max_tokens is too large: 64000", None),
         ] {
             assert_eq!(limit(says, 64_000), most, "{says}");

@@ -78,7 +78,7 @@ impl Format for Chat {
     const VERSION: &'static str = "/v1";
     const VERSIONED: bool = false;
     const SEALS: &'static [&'static str] = &[];
-    const THINKS: &'static [GivenUp] = &[(ThinkField::Effort, &["reasoning_effort"])];
+    const THINKS: &'static [GivenUp] = &[(ThinkField::Effort, &EFFORT)];
 
     fn new(connection: &Connection) -> Self {
         Chat {
@@ -126,8 +126,9 @@ impl Format for Chat {
             let is_new = self.limit_names.insert(request.model.clone(), other_limit).is_none();
             return is_new.then_some(Lesson::Quiet);
         }
-        // `reasoning_effort` is another field, and learnt as every format does.
-        let about_reasoning = says.replace("reasoning_effort", "").contains("reasoning");
+        // How much to reason is another field, and learnt as every format does.
+        let says = says.to_lowercase();
+        let about_reasoning = EFFORT.iter().fold(says, |says, field| says.replace(field, "")).contains("reasoning");
         let next = match dialect.reasoning {
             SentReasoning::AsItCame | SentReasoning::Everywhere if carries_reasoning(request, dialect, basis.place) => {
                 SentReasoning::Nowhere
@@ -164,6 +165,9 @@ impl Format for Chat {
         ]
     }
 }
+
+/// The names of the field for how much to think, in lower case.
+const EFFORT: [&str; 3] = ["reasoning_effort", "reasoningeffort", "reasoning effort"];
 
 /// Returns whether a refusal says that the server does not know this field: by its words, or by naming the `other` one in
 /// its place.
