@@ -39,6 +39,10 @@ struct GuessedWindow {
     target: RequestTarget,
     /// The window that was learnt before.
     before: Option<u32>,
+    /// The largest window that may be: the refused request did not fit it.
+    most: u32,
+    /// True once that is kept for the next run.
+    kept: bool,
 }
 
 impl LengthRefusals {
@@ -60,20 +64,37 @@ impl LengthRefusals {
         }
         if std::mem::replace(&mut self.asked_again, true) {
             // No guess makes later messages fail that the server was never asked for.
-            self.forget_guess();
+            let guessed = self.forget_guess().is_some();
+            // Where it has answered before, what it refused is too long, and the next message is not to meet that again.
+            if guessed && was_answered(session, target) {
+                let most = window_below(status, session, (15, 16));
+                if target.learn_window(most) {
+                    learnt_windows::keep(config, &target.address(), &target.model, most);
+                }
+            }
             return false;
         }
         let before = target.learnt_window();
         let (shorter, named) = learn(config, status, session, target, error);
         if shorter && !named {
-            self.guess = Some(GuessedWindow { refusal: error.clone(), target: target.clone(), before });
+            let most = window_below(status, session, (15, 16));
+            let (refusal, target) = (error.clone(), target.clone());
+            self.guess = Some(GuessedWindow { refusal, target, before, most, kept: false });
         }
         shorter
     }
 
+    /// Takes down that an answer came: what was refused before it was too long for sure, which is kept for the next run.
+    pub fn answered(&mut self, config: &ConfigFiles) {
+        if let Some(guess) = self.guess.as_mut().filter(|guess| !guess.kept) {
+            guess.kept = true;
+            learnt_windows::keep(config, &guess.target.address(), &guess.target.model, guess.most);
+        }
+    }
+
     /// Forgets the window that was guessed from a refusal, as far as one was. Returns the refusal.
     pub fn forget_guess(&mut self) -> Option<Error> {
-        let GuessedWindow { refusal, target, before } = self.guess.take()?;
+        let GuessedWindow { refusal, target, before, .. } = self.guess.take()?;
         target.restore_window(before);
         Some(refusal)
     }
@@ -108,10 +129,8 @@ fn learn(
     target: &RequestTarget,
     error: &Error,
 ) -> (bool, bool) {
-    let known = target.window();
-    let sent = session.window.sent();
-    let fixed = status.fixed_tokens().min(sent);
-    let guess = u32::try_from(Budget::window_for(fixed + (sent - fixed) / 4 * 3)).unwrap_or(u32::MAX);
+    let (known, sent) = (target.window(), session.window.sent());
+    let guess = window_below(status, session, (3, 4));
     let named = error.window().filter(|limit| u64::from(*limit) < sent.max(u64::from(known)));
     let learnt = named.unwrap_or(guess);
     let shorter = learnt >= 256 && target.learn_window(learnt);
@@ -119,4 +138,17 @@ fn learn(
         learnt_windows::keep(config, &target.address(), &target.model, target.window());
     }
     (shorter, named.is_some())
+}
+
+/// Returns the window that takes this share of the messages that were sent, beside system prompt and tools.
+fn window_below(status: &StatusData, session: &Conversation, (share, of): (u64, u64)) -> u32 {
+    let sent = session.window.sent();
+    let fixed = status.fixed_tokens().min(sent);
+    u32::try_from(Budget::window_for(fixed + (sent - fixed) / of * share)).unwrap_or(u32::MAX)
+}
+
+/// Returns whether an answer of `target` stands in the conversation.
+fn was_answered(session: &Conversation, target: &RequestTarget) -> bool {
+    let origin = target.connected().map(|provider| provider.origin(&target.model));
+    session.messages.iter().any(|message| message.origin.as_deref().is_some_and(|from| Some(from) == origin.as_ref()))
 }

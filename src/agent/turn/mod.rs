@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::services::events::Events;
 use crate::agent::services::target::RequestTarget;
-use crate::agent::session::context::{SessionContext, StatusData};
+use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::write_parts;
 use crate::agent::session::usage::{self, BudgetLeft};
@@ -104,7 +104,7 @@ async fn steps(
         let budget = BudgetLeft::of(&context.services.config, session);
         let step = stream(StepContext::of(context, stop), session, request, (&target, budget), &settings).await;
         count_tokens(context, session, &step, &target).await;
-        keep_parts(&context.status_data, session, &step);
+        keep_parts(context, session, &step, &mut refusals);
         if let Ended::Broken(error) = &step.ended
             && step.row.is_none()
             && is_learnt(context, session, (error, has_tools), &target, (&mut refusals, files)).await
@@ -168,9 +168,13 @@ async fn count_tokens(context: &SessionContext, session: &mut Conversation, step
     usage::add((&context.events, &context.status_data), session, target, usage).await;
 }
 
-/// Stores what the window holds by part beside the answer, so that a resumed session shows it too.
-fn keep_parts(status: &StatusData, session: &Conversation, step: &Step) {
-    let Some((row, parts)) = step.row.zip(status.context_tokens()) else { return };
+/// Stores what the window holds by part beside the answer, so that a resumed session shows it too, and for the next run
+/// what was refused before that answer.
+fn keep_parts(context: &SessionContext, session: &Conversation, step: &Step, refusals: &mut LengthRefusals) {
+    if step.row.is_some() || step.silent {
+        refusals.answered(&context.services.config);
+    }
+    let Some((row, parts)) = step.row.zip(context.status_data.context_tokens()) else { return };
     let stored = write_parts(parts);
     session.post(move |memory, id| memory.keep_extra(id, row, &stored));
 }

@@ -414,3 +414,51 @@ async fn what_hinders_a_connection_is_told_with_its_kind() {
         assert!(!kinds.is_empty() && kinds.iter().all(|line| line["kind"] == wanted), "{url}: {out}");
     }
 }
+
+/// Refuses, in words without a number, what is longer than `most` bytes, and answers the rest at length. Notes each size.
+async fn serve_narrow(listener: TcpListener, most: usize, sizes: Arc<Mutex<Vec<usize>>>) {
+    while let Ok((mut stream, _)) = listener.accept().await {
+        let sizes = Arc::clone(&sizes);
+        tokio::spawn(async move {
+            while let Some((path, body)) = read_request(&mut stream).await {
+                let size = body.to_string().len();
+                let (status, kind, text) = if !path.ends_with("/chat/completions") {
+                    ("200 OK", "application/json", json!({"data": [{"id": "m"}]}).to_string())
+                } else if size > most {
+                    let words = json!({"message": "Input is too long for requested model."});
+                    ("400 Bad Request", "application/json", words.to_string())
+                } else {
+                    ("200 OK", "text/event-stream", saying(&"some other words of it ".repeat(200)))
+                };
+                if path.ends_with("/chat/completions") {
+                    sizes.lock().expect("no panic under it").push(size);
+                }
+                let head =
+                    format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n", text.len());
+                if stream.write_all((head + &text).as_bytes()).await.is_err() {
+                    return;
+                }
+            }
+        });
+    }
+}
+
+/// What was refused for its length without a number is not sent again by the next run, and no two runs in a row fail.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_length_that_was_refused_without_a_number_is_learnt_for_the_next_run() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
+    let sizes = Arc::new(Mutex::new(Vec::new()));
+    let server = tokio::spawn(serve_narrow(listener, 23_000, Arc::clone(&sizes)));
+    let world = World::new();
+    let mut failed = Vec::new();
+    for turn in 0..9 {
+        let prompt = format!("turn {turn}");
+        let words: &[&str] = if turn == 0 { &[&prompt] } else { &["--continue", &prompt] };
+        failed.push(run(&world, &url, "chat", words, json!({})).await.status.code() != Some(0));
+    }
+    server.abort();
+    let sizes = sizes.lock().expect("no panic under it");
+    assert!(sizes.iter().any(|size| *size > 23_000), "it was never refused: {sizes:?}");
+    assert!(!failed.windows(2).any(|two| two == [true, true]), "{failed:?} {sizes:?}");
+}
