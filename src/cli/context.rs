@@ -292,7 +292,7 @@ impl Context {
                 if let Some(error) = provider::lacks_models(&*provider, &offered).filter(|_| answers) {
                     return Err(error);
                 }
-                provider::begin_with(&offered, &usual).cloned().unwrap_or(usual)
+                provider::begin_with(&offered, self.config.named_model().unwrap_or(&usual)).cloned().unwrap_or(usual)
             }
             false => usual,
         };

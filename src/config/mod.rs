@@ -83,12 +83,14 @@ impl Config {
         let flags = with_provider(flags, &merged);
         overlay(&mut merged, &mut origins, flags.keys(), ValueSource::Flag);
         let provider = text(&merged, "provider").unwrap_or_default();
+        let names_address = merged.get("baseUrl").is_some_and(Value::is_string);
         if let Some(url) = connection::from_env(&provider, &env) {
             merged.insert("baseUrl".into(), Value::from(url));
             origins.insert("baseUrl".into(), ValueSource::Environment);
         }
         let mut config = Self::from_keys(merged);
         (config.own_provider, config.shell.workspace_rules) = (own_provider, layer.rules);
+        config.names_address = names_address;
         (config.warnings, config.untrusted, config.origins) = (warnings, layer.untrusted, origins);
         config.removed = removed;
         (config.is_unreadable, config.no_color) = (is_unreadable, env.get("NO_COLOR").is_some());
@@ -181,6 +183,11 @@ impl Config {
         let (named, _) = self.choose_model();
         let meant = self.flags.model.is_some() || self.general().is_some();
         named.is_some() || meant && self.origins.get("model").is_some_and(|origin| *origin != ValueSource::Default)
+    }
+
+    /// Returns the model that the configuration names, for whichever provider.
+    pub fn named_model(&self) -> Option<&str> {
+        self.merged.get("model").filter(|_| self.origin("model") != ValueSource::Default)?.as_str()
     }
 
     /// Returns the environment that was handed in.

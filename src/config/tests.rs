@@ -339,6 +339,16 @@ fn a_provider_of_the_persons_own_gets_no_makers_key() {
 }
 
 #[test]
+fn an_address_in_a_variable_stands_beside_no_other_provider() {
+    let alone = |world: World| world.load().provider_stands_alone();
+    assert!(alone(World::new().env("OPENAI_BASE_URL", "http://gw.corp/v1")));
+    assert!(alone(World::new().env("ANTHROPIC_API_KEY", "k").env("ANTHROPIC_BASE_URL", "http://gw.corp")));
+    assert!(!alone(World::new().user(json!({"baseUrl": "http://gw.corp/v1"}))));
+    let both = World::new().user(json!({"baseUrl": "http://gw.corp/v1"})).env("OPENAI_BASE_URL", "http://other/v1");
+    assert!(!alone(both));
+}
+
+#[test]
 fn a_model_may_be_named_with_its_provider() {
     let own = json!({"providers": {"mine": {"baseUrl": "http://llm.lan/v1", "model": "m1"}}});
     let mut world = World::new().user(own).env("OPENAI_API_KEY", "sk-1").env("ANTHROPIC_API_KEY", "sk-ant-1");

@@ -100,6 +100,8 @@ pub struct Config {
     pub(super) merged: Map<String, Value>,
     pub(super) origins: BTreeMap<String, ValueSource>,
     pub(super) own_provider: String,
+    /// A file names a general address, whether or not a variable stands in its place.
+    pub(super) names_address: bool,
     pub(super) model_key: String,
     pub(super) flags: Flags,
     pub(super) workspace: Option<PathBuf>,
@@ -227,6 +229,7 @@ impl Config {
             paths: Paths::default(),
             program: super::paths::program(),
             own_provider: text(&merged, "provider").unwrap_or_default(),
+            names_address: false,
             text_models: BTreeMap::new(),
             stored_keys: Vec::new(),
             key_uses: None,

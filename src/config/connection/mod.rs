@@ -284,12 +284,10 @@ impl Config {
             .then(|| (provider.to_string(), if model.is_empty() { usual() } else { model.to_string() }))
     }
 
-    /// Returns whether the provider's name can be changed alone: no address, key or header stands beside it.
+    /// Returns whether the provider's name can be changed alone: no address, key or header stands beside it. An address
+    /// in a variable is that of its own provider, whichever is chosen.
     pub fn provider_stands_alone(&self) -> bool {
-        self.base_url.is_none()
-            && self.api_key_env.is_none()
-            && self.api_key_command.is_empty()
-            && self.headers.is_empty()
+        !self.names_address && self.api_key_env.is_none() && self.api_key_command.is_empty() && self.headers.is_empty()
     }
 
     /// Returns whether settings of this provider can be kept: it is a built-in or a named one.

@@ -165,18 +165,27 @@ impl Config {
 
     /// Returns what `doctor` says of the keys that are kept; none: there are none.
     pub fn credentials(&self) -> Option<(bool, String)> {
+        if let Some(why) = self.unread_keys() {
+            return Some((false, format!("{}: {}", why.message, why.hint)));
+        }
         let path = path(&self.paths).filter(|path| path.exists())?;
         let short = self.paths.short(&path);
-        match stored(&path) {
-            Ok(keys) => {
-                let servers: Vec<String> = keys.into_iter().map(|key| key.server).collect();
-                Some((true, format!("{short}, for {}", servers.join(", "))))
-            }
-            Err(why) => {
-                let why = format!("{}: {}", why.message, why.hint);
-                Some((false, why.replace(&path.display().to_string(), &short.to_string())))
-            }
-        }
+        let servers: Vec<String> = stored(&path).ok()?.into_iter().map(|key| key.server).collect();
+        Some((
+            true,
+            match servers.is_empty() {
+                true => format!("{short}, without a key"),
+                false => format!("{short}, for {}", servers.join(", ")),
+            },
+        ))
+    }
+
+    /// Returns why the file of kept keys is there and not used; `None`: it is read, or there is none.
+    pub fn unread_keys(&self) -> Option<Error> {
+        let path = path(&self.paths)?;
+        let Error { message, hint } = stored(&path).err()?;
+        let (whole, short) = (path.display().to_string(), self.paths.short(&path).to_string());
+        Some(Error { message: message.replace(&whole, &short), hint: hint.replace(&whole, &short) })
     }
 }
 
