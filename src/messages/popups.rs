@@ -37,6 +37,8 @@ messages! {
     chosen_later: "chosen once the key is checked", "キーの確認後に選択";
     as_typed: "as typed", "入力どおり";
     matching(n, all): "{n} of {all} that match", "一致{all}件中{n}";
+    type_its_name: "type its name", "モデル名を入力";
+    lists_none(host): "{host} lists no model to write with", "{host}には書けるモデルの一覧がありません";
     typing_narrows: "typing narrows the list", "入力で絞り込み";
     next_models(names): "next: {names}", "次: {names}";
 

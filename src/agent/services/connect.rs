@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::agent::services::{ServiceReport, Services, lock};
 use crate::agent::services::{learnt_windows, model_facts};
 use crate::config::{self, Config, Connection, Secret};
-use crate::messages::agent as say;
+use crate::messages::{agent as say, provider as of_provider};
 use crate::protocol::{ConnectForm, EventBody, KeyPlaces, Level, ModelFileRow};
 use crate::provider::{self, Provider, Recorder};
 use crate::text::size;
@@ -59,6 +59,11 @@ pub fn connect(services: &Arc<Services>) {
         }
         Err(e) => {
             services.models.change_connection(|connection| connection.why_not = Some(e.clone()));
+            if e.kind == provider::ErrorKind::NoKey
+                && let Some(why) = services.config.read().unread_keys()
+            {
+                services.tell(Level::Warning, why.message, why.hint);
+            }
             match e.kind {
                 // Who names a server means that one, and no other that happens to listen here.
                 provider::ErrorKind::NoKey if !connection.custom_url => look_for_local(services),
@@ -102,9 +107,14 @@ fn look_for_local(services: &Arc<Services>) {
             Some((server, model)) => take_local(&services, server, model).await,
             None => {
                 let model_file = model_file(&services).await;
+                let silent = services.config.read().ollama_host().filter(|_| empty.is_none());
                 services.models.change_connection(|connection| {
                     if let Some(empty) = empty.filter(|_| connection.provider.is_none()) {
                         connection.lack_model(empty);
+                    }
+                    if let (Some(host), Some(why)) = (silent, &mut connection.why_not) {
+                        why.hint.push(' ');
+                        why.hint.push_str(&say::host_is_silent(&host));
                     }
                     connection.tried = provider::PORTS.iter().map(|(port, _)| *port).collect();
                     if let (Some(file), Some(why)) = (&model_file, &mut connection.why_not) {
@@ -192,15 +202,6 @@ async fn wait_for_model(services: Arc<Services>, provider: Arc<dyn Provider>) {
 const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_secs(2);
 const LOOK_SELDOM: std::time::Duration = std::time::Duration::from_secs(15);
 
-/// Returns a key without what is copied with it: quotes, or the word before it in a header.
-fn bare_key(typed: &str) -> &str {
-    let typed = typed.trim().trim_matches(['"', '\'', '`']).trim();
-    match typed.split_once(' ') {
-        Some((word, key)) if word.eq_ignore_ascii_case("bearer") => key.trim(),
-        _ => typed,
-    }
-}
-
 /// Checks a key that the person gave with one request, which tells what models there are; with a model, connects it.
 /// The key is stored in the file of keys only where they say so; else it is held until nebula ends.
 ///
@@ -210,20 +211,26 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
     if services.models.connection().provider.is_some_and(|provider| provider.recorded()) {
         return Err(say::recording_stays().into());
     }
-    let key = Some(bare_key(form.key.reveal())).filter(|key| !key.is_empty()).map(Secret::new);
+    let key =
+        Some(config::providers::PastedKey::read(form.key.reveal()).key).filter(|key| !key.is_empty()).map(Secret::new);
     let connection = services.config.read().connection_to(&form.provider, form.base_url.as_deref(), key.clone());
-    let provider = provider::connect(&connection).map_err(|e| say::with_hint(&e.message, &e.hint))?;
+    let provider = provider::connect(&connection).map_err(|e| in_form(&e))?;
     let usual = services.models.connection().model;
     let Some(model) = form.model.clone() else {
         let began = std::time::Instant::now();
         let offered = tokio::time::timeout(TO_CHECK, provider.models()).await;
         let offered = offered.map_err(|_| say::no_answer_in(&connection.base_url, &TO_CHECK.as_secs()))?;
-        let offered = offered.map_err(|e| say::with_hint(&e.message, &e.hint))?;
+        let offered = offered.map_err(|e| in_form(&e))?;
         let writers = provider::writers(&*provider, offered.clone()).await;
         let offered: Vec<String> = offered.into_iter().map(|model| model.name).collect();
         let lack = provider::lacks_models(&*provider, &writers);
-        if let Some(error) = lack.filter(|_| provider::runs_on_demand(&*provider)) {
-            return Err(say::with_hint(&error.message, &error.hint));
+        if let Some(error) = lack.as_ref().filter(|_| provider::runs_on_demand(&*provider)) {
+            return Err(in_form(error));
+        }
+        if lack.is_some() {
+            // It is asked for the model that the person names, and for no other.
+            let named = if services.config.read().model_is_chosen() { usual } else { String::new() };
+            return Ok(EventBody::Connectable(form.id, Vec::new(), named, began.elapsed()));
         }
         let model = match offered.contains(&usual) {
             true => usual,
@@ -245,6 +252,21 @@ pub async fn connect_with(services: &Arc<Services>, form: &ConnectForm) -> Resul
     plug_with_model(services, provider, &model);
     services.report(ServiceReport::Status);
     Ok(EventBody::Connected(form.id))
+}
+
+/// Returns what went wrong with a form, and what to do about it there.
+fn in_form(error: &provider::Error) -> String {
+    let said = [
+        (of_provider::paste_another(&""), say::form_paste_another()),
+        (of_provider::name_variable(&""), say::form_paste_it()),
+        (of_provider::paste_key_again().into(), say::form_paste_again()),
+        (of_provider::set_url(&config::providers::url_variable("")), say::form_correct_address()),
+    ];
+    let here = said.iter().find_map(|(elsewhere, here)| {
+        let rest = error.hint.strip_prefix(elsewhere.trim_end())?;
+        Some(format!("{here}{rest}"))
+    });
+    say::with_hint(&error.message, here.as_ref().unwrap_or(&error.hint))
 }
 
 /// Stores the key, and under the provider's own name its address and model. The next run begins with it, unless an
@@ -302,12 +324,18 @@ fn choose_offered(services: &Arc<Services>, provider: Arc<dyn Provider>) {
             return services.report(ServiceReport::Looked);
         }
         let meant = services.models.connection().model == usual;
-        if let Some(model) = provider::begin_with(&offered, &usual).filter(|model| meant && **model != usual) {
+        let named = services.config.read().named_model().map(String::from);
+        let wanted = named.as_ref().unwrap_or(&usual);
+        if let Some(model) = provider::begin_with(&offered, wanted).filter(|model| meant && **model != usual) {
             services.models.change_connection(|connection| connection.model.clone_from(model));
             services.report(ServiceReport::Status);
-            // The only model of a server is no choice to tell.
-            if offered.len() > 1 {
-                let title = say::first_offered(&model, &provider.place());
+            let is_unnamed = named.is_none();
+            let title = match named.filter(|named| named != model) {
+                Some(named) => Some(say::server_has_no(&provider.place(), &named, &model)),
+                // The only model of a server is no choice to tell.
+                None => (is_unnamed && offered.len() > 1).then(|| say::first_offered(&model, &provider.place())),
+            };
+            if let Some(title) = title {
                 services.say(Level::Info, title, say::chooses_another());
             }
         }
@@ -347,11 +375,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_taken_without_what_is_copied_with_it() {
-        for typed in ["sk-1", " sk-1\n", "\"sk-1\"", "'sk-1'", "Bearer sk-1", "\"bearer  sk-1\""] {
-            assert_eq!(bare_key(typed), "sk-1", "{typed}");
-        }
-        // What else it holds is the server's to judge.
-        assert_eq!(bare_key("two words"), "two words");
+    fn a_hint_in_the_form_is_about_the_form() {
+        let said = |hint: &str| in_form(&provider::Error::new(provider::ErrorKind::Auth, "no", hint));
+        let words = said(&of_provider::paste_another(&"It says: wrong key."));
+        assert!(
+            words.contains("Paste another one. It says: wrong key.") && !words.contains("under connect"),
+            "{words}"
+        );
+        assert!(!said(&of_provider::name_variable(&"")).contains("apiKeyEnv"));
+        assert!(!said(&of_provider::set_url(&"OPENAI_BASE_URL")).contains("OPENAI_BASE_URL"));
+        assert!(said("It is slow.").contains("It is slow."));
     }
 }

@@ -139,6 +139,63 @@ const KEY_FORMS: &[(&str, KeyOwner)] = &[
     ("xai-", KeyOwner { provider: OPENAI.name, url: Some("https://api.x.ai/v1") }),
 ];
 
+/// The variables in which people keep keys of compatible servers, each with the beginning of such keys.
+const KEPT_AS: [(&str, &str); 3] =
+    [("OPENROUTER_API_KEY", "sk-or-v1-"), ("GROQ_API_KEY", "gsk_"), ("XAI_API_KEY", "xai-")];
+
+/// A key as it was pasted, without what is copied with it: the quotes, the word before it in a header, the name of the
+/// variable in a line of a shell or an environment file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PastedKey<'t> {
+    /// The name of the variable that it is to be the value of.
+    pub variable: Option<&'t str>,
+    /// The key alone.
+    pub key: &'t str,
+}
+
+impl<'t> PastedKey<'t> {
+    /// Reads a pasted line.
+    pub fn read(typed: &'t str) -> Self {
+        const QUOTES: [char; 3] = ['"', '\'', '`'];
+        let line = typed.trim();
+        let line = ["export ", "set "].iter().find_map(|word| line.strip_prefix(word)).unwrap_or(line);
+        let named = line.split_once('=').map(|(name, value)| (name.trim().trim_start_matches("$env:"), value));
+        let (variable, value) = match named.filter(|(name, value)| is_key_variable(name) && !value.trim().is_empty()) {
+            Some((name, value)) => (Some(name), value),
+            None => (None, typed),
+        };
+        let key = value.trim().trim_end_matches(';').trim_matches(QUOTES).trim();
+        let key = match key.split_once(' ') {
+            Some((word, key)) if word.eq_ignore_ascii_case("bearer") => key.trim(),
+            _ => key,
+        };
+        PastedKey { variable, key }
+    }
+
+    /// Returns whose it is, where its beginning or the name of its variable tells that for certain.
+    pub fn owner(&self) -> Option<KeyOwner> {
+        let by_name = |name: &str| {
+            let built_in = BUILT_IN.iter().find(|row| row.key_variables.contains(&name));
+            let built_in = built_in.map(|row| KeyOwner { provider: row.name, url: None });
+            built_in.or_else(|| key_owner(KEPT_AS.iter().find(|(kept, _)| *kept == name)?.1))
+        };
+        key_owner(self.key).or_else(|| by_name(self.variable?))
+    }
+
+    /// Returns the name of its variable where that is no provider's that is known here, and names not this one.
+    pub fn foreign_variable(&self, provider: &str) -> Option<&'t str> {
+        let name =
+            self.variable.filter(|name| self.owner().is_none() && !matches!(*name, "KEY" | "TOKEN" | "API_KEY"))?;
+        (!name.contains(&provider.to_uppercase())).then_some(name)
+    }
+}
+
+/// Returns whether a word is the name of a variable, as those of keys are written.
+fn is_key_variable(name: &str) -> bool {
+    let is_of_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    name.chars().all(is_of_name) && ["KEY", "TOKEN"].iter().any(|end| name.ends_with(end))
+}
+
 /// Returns whose a key is, where its beginning tells that for certain.
 pub fn key_owner(key: &str) -> Option<KeyOwner> {
     KEY_FORMS.iter().find(|(begins, _)| key.starts_with(begins)).map(|(_, owner)| *owner)
@@ -158,4 +215,43 @@ pub(in crate::config) fn of_another(provider: &str, variable: &str, key: &str) -
 /// Returns the variable of a built-in provider's key; empty where it has none.
 pub fn key_variable(provider: &str) -> &'static str {
     built_in(provider).1.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_taken_without_what_is_copied_with_it() {
+        for typed in ["sk-1", " sk-1\n", "\"sk-1\"", "'sk-1'", "Bearer sk-1", "\"bearer  sk-1\""] {
+            assert_eq!(PastedKey::read(typed), PastedKey { variable: None, key: "sk-1" }, "{typed}");
+        }
+        for typed in ["OPENAI_API_KEY=sk-1", "export OPENAI_API_KEY=\"sk-1\"", "OPENAI_API_KEY = 'sk-1';"] {
+            assert_eq!(PastedKey::read(typed), PastedKey { variable: Some("OPENAI_API_KEY"), key: "sk-1" }, "{typed}");
+        }
+        // What else it holds is the server's to judge.
+        for typed in ["two words", "abcd==", "MYKEY="] {
+            assert_eq!(PastedKey::read(typed).key, typed);
+        }
+    }
+
+    #[test]
+    fn a_key_is_known_by_its_beginning_or_by_the_name_of_its_variable() {
+        let owner = |typed: &str| PastedKey::read(typed).owner().map(|owner| (owner.provider, owner.url.is_some()));
+        for (typed, is) in [
+            ("ANTHROPIC_API_KEY=sk-ant-1", Some(("anthropic", false))),
+            ("ANTHROPIC_API_KEY=corp-1", Some(("anthropic", false))),
+            ("GOOGLE_API_KEY=1", Some(("gemini", false))),
+            ("OPENAI_API_KEY=gsk_1", Some(("openai", true))),
+            ("XAI_API_KEY=1", Some(("openai", true))),
+            ("MISTRAL_API_KEY=1", None),
+        ] {
+            assert_eq!(owner(typed), is, "{typed}");
+        }
+        let foreign = |typed: &'static str| PastedKey::read(typed).foreign_variable("openai");
+        assert_eq!(foreign("MISTRAL_API_KEY=1"), Some("MISTRAL_API_KEY"));
+        for typed in ["MY_OPENAI_KEY=1", "OPENAI_API_KEY=1", "sk-1", "KEY=1", "API_KEY=1"] {
+            assert_eq!(foreign(typed), None, "{typed}");
+        }
+    }
 }

@@ -99,10 +99,11 @@ impl Connect {
             };
             rows.push(row(say::address(), Some(FormField::Address), words, role));
             // What is wrong with it stands below it.
-            rows.push(match &self.stage {
-                FormStage::Failed(why) if self.field == FormField::Address => row("", None, why.clone(), Role::Removed),
-                _ => gap(),
-            });
+            let wrong = match &self.stage {
+                FormStage::Failed(why) if self.field == FormField::Address => why.as_str(),
+                _ => "",
+            };
+            rows.extend(notes(wrong, room, Role::Removed));
         }
         let (key, role) = match self.key.expanded().chars().count() {
             0 => (say::paste_it().to_string(), Role::Dim),
@@ -112,8 +113,7 @@ impl Connect {
             rows.push(row(say::key(), Some(FormField::Key), key, role));
         }
         let (words, role) = self.said(variable, ctx);
-        // Why a key failed may take more than a row.
-        rows.extend(wrap::breaks(&words, room.max(8)).into_iter().map(|at| row("", None, words[at].into(), role)));
+        rows.extend(notes(&words, room, role));
         rows.push(gap());
         let lasting = if is_here { say::in_later_runs() } else { say::in_a_file() };
         let keeps = [(false, say::for_this_run()), (true, lasting)];
@@ -144,6 +144,9 @@ impl Connect {
             return (later.into(), String::new());
         };
         let (typed, matching) = (self.model.expanded(), self.matching());
+        if models.is_empty() && typed.trim().is_empty() {
+            return (say::type_its_name().into(), say::lists_none(&self.host()));
+        }
         let dot = format!(" {} ", ctx.glyphs.dot);
         let taken = self.taken().unwrap_or_default();
         let count = match matching.len() {
@@ -178,12 +181,19 @@ impl Connect {
             }
             FormStage::Connecting(_) => (say::connecting().into(), Role::Accent),
             _ if is_here => (say::no_key_for_file().into(), Role::Dim),
+            _ if variable.is_empty() && self.is_elsewhere() => (say::one_request().into(), Role::Dim),
             _ if variable.is_empty() => (say::loopback().into(), Role::Dim),
             // For this run the key that is given here wins.
             _ if self.keep => (say::variable_wins_later(&variable), Role::Dim),
             _ => (say::one_request().into(), Role::Dim),
         }
     }
+}
+
+/// Returns the rows of what is said below a field: why a key failed may take more than one.
+fn notes(words: &str, room: usize, role: Role) -> Vec<FormRow> {
+    let lines = wrap::breaks(words, room.max(8)).into_iter();
+    lines.map(|at| FormRow { label: "", field: None, words: words[at].into(), role }).collect()
 }
 
 /// Returns the part of a typed line that holds the caret, in at most `room` cells with the caret, and the caret's

@@ -358,11 +358,6 @@ impl Connect {
         }
     }
 
-    fn has_address(&self) -> bool {
-        let address = self.address.expanded();
-        ["http://", "https://"].iter().any(|scheme| address.trim().starts_with(scheme))
-    }
-
     fn check(&mut self) -> ConnectOutcome {
         self.complete_address();
         if self.place() == ProviderPlace::Typed && !self.has_address() {
@@ -398,7 +393,13 @@ impl Connect {
     /// Takes the reason why what was sent under `id` could not be connected.
     pub fn failed(&mut self, id: QueryId, why: &str) {
         if self.sent == Some(id) && matches!(self.stage, FormStage::Checking | FormStage::Connecting(_)) {
-            self.fail(why, if self.place() == ProviderPlace::Here { FormField::Provider } else { FormField::Key });
+            let field = match self.place() {
+                ProviderPlace::Here => FormField::Provider,
+                // Without a key it is the address that is wrong, most likely.
+                ProviderPlace::Typed if self.key.is_empty() => FormField::Address,
+                _ => FormField::Key,
+            };
+            self.fail(why, field);
         }
     }
 
@@ -632,6 +633,40 @@ mod tests {
         form.paste("http://127.0.0.1:4000");
         form.act(Action::Choose);
         assert_eq!(sent_to(&mut form, "sk-ant-1").1.as_deref(), Some("http://127.0.0.1:4000"));
+    }
+
+    #[test]
+    fn a_pasted_line_of_an_environment_file_goes_to_the_provider_it_names_or_nowhere() {
+        for (line, provider) in [
+            ("ANTHROPIC_API_KEY=corp-1", "anthropic"),
+            ("export ANTHROPIC_API_KEY=\"sk-ant-1\"", "anthropic"),
+            ("OPENAI_API_KEY=sk-1", "openai"),
+        ] {
+            assert_eq!(sent_to(&mut form(), line), (provider.to_string(), None), "{line}");
+        }
+        for line in ["ANTHROPIC_API_KEY=corp-1", "MISTRAL_API_KEY=1"] {
+            let mut form = Connect { provider_is_chosen: true, ..form() };
+            form.paste(line);
+            form.act(Action::Choose);
+            assert_eq!(form.act(Action::Choose), ConnectOutcome::Stay, "{line}");
+            assert!(matches!(form.stage, FormStage::Failed(_)), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_lists_no_model_is_asked_for_none_that_nobody_named() {
+        let mut form = form();
+        form.act(Action::Up);
+        form.act(Action::Choose);
+        form.paste("http://127.0.0.1:9/v1");
+        form.act(Action::Choose);
+        form.act(Action::Choose);
+        sent(&mut form, Action::Choose);
+        form.accepted(last(&form), Vec::new(), "", Duration::from_millis(400));
+        assert!(text(&mut form, (100, 30)).contains(say::type_its_name()));
+        assert_eq!(form.act(Action::Choose), ConnectOutcome::Stay);
+        "qwen".chars().for_each(|c| drop(form.type_char(c)));
+        assert_eq!(sent(&mut form, Action::Choose).model.as_deref(), Some("qwen"));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The provider that the form is for: the one in use, the one that a key's beginning names, the server at an address.
 
 use super::{Connect, PROVIDERS, ProviderPlace, host_of, offered, provider_name};
-use crate::config::providers::{self, KeyOwner};
+use crate::config::is_loopback;
+use crate::config::providers::{KeyOwner, PastedKey};
 
 impl Connect {
     /// Chooses a provider by its name, or the server at this address.
@@ -18,15 +19,27 @@ impl Connect {
     }
 
     pub(super) fn key_owner(&self) -> Option<KeyOwner> {
-        providers::key_owner(self.key.expanded().trim())
+        PastedKey::read(&self.key.expanded()).owner()
     }
 
     /// Returns what another provider is called whose key this certainly is; a server whose address was typed takes any.
     pub(super) fn other_owner(&self) -> Option<String> {
-        let owner = self.key_owner().filter(|_| self.place() == ProviderPlace::Own)?;
+        let typed = self.key.expanded();
+        let key = Some(PastedKey::read(&typed)).filter(|_| self.place() == ProviderPlace::Own)?;
+        let Some(owner) = key.owner() else { return key.foreign_variable(self.provider().name).map(String::from) };
         match owner.url {
             Some(url) => Some(host_of(url).to_string()),
             None => (owner.provider != self.provider().name).then(|| provider_name(owner.provider).to_string()),
         }
+    }
+
+    pub(super) fn has_address(&self) -> bool {
+        let address = self.address.expanded();
+        ["http://", "https://"].iter().any(|scheme| address.trim().starts_with(scheme))
+    }
+
+    /// Returns whether the address is one of another computer.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.has_address() && !is_loopback(self.address.expanded().trim())
     }
 }
