@@ -129,12 +129,23 @@ impl App {
         if self.connect_form().is_some_and(|form| form.awaits(id)) {
             self.close_connect();
         }
+        self.offer_again();
+    }
+
+    /// Offers what failed again, since something else answers now.
+    fn offer_again(&mut self) {
+        if matches!(self.session.ended, Some(TurnEnd::Failed { .. })) {
+            self.panes.chat.offer_again();
+        }
     }
 
     fn status(&mut self, status: Status) -> Vec<Effect> {
         let recounted = status.unreviewed != self.session.status.unreviewed;
         let lacked = self.lacks_model();
-        self.session.status = status;
+        let old = std::mem::replace(&mut self.session.status, status);
+        if (old.provider, old.model) != (self.session.status.provider.clone(), self.session.status.model.clone()) {
+            self.offer_again();
+        }
         let named = &mut self.keyboard.quit_named;
         named.jobs = named.jobs.min(self.session.status.jobs);
         // A local server was found meanwhile. An open form stays: a key that is being typed or pasted into it must not

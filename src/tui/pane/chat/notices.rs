@@ -38,6 +38,17 @@ impl Chat {
         self.last_notice().and_then(first_offer).map(take).unwrap_or_default()
     }
 
+    /// Lets the last entry, where it is a failure that only another model helps, offer to ask again: one is there now.
+    pub fn offer_again(&mut self) {
+        let Some(last) = self.window.units.last_mut() else { return };
+        if let BlockContent::Notice(notice) = &mut last.said
+            && first_offer(notice) == Some(&NoticeAction::ChooseModel)
+        {
+            notice.actions.insert(0, NoticeAction::Retry);
+            last.touch();
+        }
+    }
+
     /// Adds an entry; what is kept comes after the entries of a session that was resumed.
     pub(super) fn add_before_standing(&mut self, id: ItemId, item: &Item) {
         let standing = std::mem::take(&mut self.standing);

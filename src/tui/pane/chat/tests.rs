@@ -506,6 +506,19 @@ fn the_finished_frame_of_errors() {
 }
 
 #[test]
+fn a_failure_that_another_model_helps_offers_to_ask_again_once_one_is_connected() {
+    let mut s = Screen::new(83, 12);
+    s.you("hi");
+    let actions = vec![NoticeAction::ChooseModel];
+    s.add(Item::Notice(Notice { actions, ..Notice::new(Level::Error, "it rejected the key (401)", "") }));
+    assert!(!s.text().contains("ask again"));
+    s.chat.offer_again();
+    s.chat.offer_again();
+    assert_eq!(s.text().matches("ask again").count(), 1, "{}", s.text());
+    assert_eq!(s.chat.take_notice(0), [PaneEffect::send(Command::Continue(Continuation::Retry))]);
+}
+
+#[test]
 fn rules_stand_below_the_message_they_joined_with() {
     let mut s = Screen::new(83, 12);
     s.you("keep @cart.rs readable");
