@@ -95,9 +95,12 @@ impl NoModel {
             paint::text(buf, area.x + 3, y, 10, name(), style);
             let room = usize::from(area.width.saturating_sub(15));
             let said = said.map(|said| said().to_string());
-            let said = match file.filter(|_| *outcome == NoModelOutcome::Connect) {
-                Some(file) => [say::connect_file(&file.name), say::connect_file_short(&file.name)],
-                None => said,
+            let is_connect = *outcome == NoModelOutcome::Connect;
+            let said = match (file.filter(|_| is_connect), status.without_model.as_ref().filter(|_| is_connect)) {
+                (Some(file), _) => [say::connect_file(&file.name), say::connect_file_short(&file.name)],
+                // A server that only lacks a model is nearer than a key.
+                (None, Some(server)) => [server.clone(), first_sentence(server).into()],
+                (None, None) => said,
             };
             let said = said.each_ref().map(String::as_str);
             paint::text(buf, area.x + 15, y, room, &cut::first_fit(&said, room, ctx.glyphs.cut), dim);
@@ -132,6 +135,11 @@ impl NoModel {
         lines.say("");
         lines.say(say::never_stored());
     }
+}
+
+/// Returns a text up to the end of its first sentence.
+fn first_sentence(text: &str) -> &str {
+    text.split_once(". ").map_or(text, |(first, _)| first)
 }
 
 /// Lines below each other, wrapped.
@@ -252,6 +260,19 @@ mod tests {
         assert_eq!(act(Action::Copy), NoModelOutcome::Stay);
         assert_eq!(act(Action::Up), NoModelOutcome::Stay);
         assert_eq!(act(Action::Open), NoModelOutcome::Tour);
+    }
+
+    #[test]
+    fn a_server_without_a_model_is_named_at_every_width() {
+        let server = "Ollama at 127.0.0.1:11434 has no model. ollama pull NAME gets one, and it is asked then.";
+        for width in [80, 140] {
+            let status = Status { without_model: Some(server.into()), ..Status::default() };
+            let drawn = screen(width, 4, "dark", true, |area, buf, ctx| {
+                NoModel::default().draw(area, (true, false, &status), buf, ctx)
+            })
+            .text();
+            assert!(drawn.contains("Ollama at 127.0.0.1:11434 has no model"), "{drawn}");
+        }
     }
 
     #[test]
