@@ -32,12 +32,18 @@ pub(in crate::provider) fn listed(entry: &Value) -> Option<Model> {
             "/loaded_context_length",
             "/max_context_length",
             "/context_window",
+            // Text Generation Inference, LiteLLM, Copilot.
+            "/max_total_tokens",
+            "/model_info/max_input_tokens",
+            "/capabilities/limits/max_context_window_tokens",
         ]),
         max_output: first(&[
             "/max_tokens",
             "/outputTokenLimit",
             "/top_provider/max_completion_tokens",
             "/max_completion_tokens",
+            "/model_info/max_output_tokens",
+            "/capabilities/limits/max_output_tokens",
         ]),
         thinking: match entry.get("thinking").and_then(Value::as_bool) {
             Some(false) => Some(Thinking::None),
@@ -131,6 +137,9 @@ mod tests {
             (json!({"id": "a", "max_input_tokens": 200_000, "max_tokens": 64_000}), Some(200_000)),
             (json!({"id": "a", "context_length": "16384"}), Some(16_384)),
             (json!({"id": "a", "context_length": "large", "context_window": 8_192.0}), Some(8_192)),
+            (json!({"id": "a", "max_total_tokens": 8_192}), Some(8_192)),
+            (json!({"id": "a", "model_info": {"max_input_tokens": 16_000}}), Some(16_000)),
+            (json!({"id": "a", "capabilities": {"limits": {"max_context_window_tokens": 64_000}}}), Some(64_000)),
             (json!({"id": "a", "context_length": 1}), None),
             (json!({"id": "a", "context_length": -5}), None),
             (json!("a"), None),
