@@ -145,7 +145,10 @@ fn happened(rows: &[StoredMessage]) -> Happened {
                 let text_for_model = result.for_model.as_deref().or(row.message.content.as_deref()).unwrap_or_default();
                 let path = result.edits.first().map(|edit| format!(" {}", edit.path)).unwrap_or_default();
                 let line = text_for_model.lines().next().unwrap_or_default();
-                refused.push(format!("{}{path}: {}", result.name, line.chars().take(300).collect::<String>()));
+                let line = format!("{}{path}: {}", result.name, line.chars().take(300).collect::<String>());
+                // What was refused again and again stands there once.
+                refused.retain(|earlier| *earlier != line);
+                refused.push(line);
             }
         }
     }
@@ -208,8 +211,10 @@ mod tests {
             ran("make", false, "make: broken"),
             ran("cargo test", false, "1 failed"),
             row(StoredRole::Tool, "refused", Some(refused)),
+            row(StoredRole::Tool, "refused", Some(refused)),
         ]);
         let text = facts(&rows, SAID);
+        assert_eq!(text.matches("- runCommand: refused\n").count(), 1, "{text}");
         assert!(text.contains("> 1. first\n> 2. second\n") && !text.contains("an old one"), "{text}");
         assert!(text.contains("`cargo test`\n\n> 1 failed\n") && !text.contains("> make: broken"), "{text}");
         assert!(!text.contains("half a pl"), "{text}");
