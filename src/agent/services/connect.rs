@@ -62,7 +62,7 @@ pub fn connect(services: &Arc<Services>) {
             if e.kind == provider::ErrorKind::NoKey
                 && let Some(why) = services.config.read().unread_keys()
             {
-                services.tell(Level::Warning, why.message, why.hint);
+                services.tell(Level::Warning, say::with_hint(&why.message, &why.hint), "");
             }
             match e.kind {
                 // Who names a server means that one, and no other that happens to listen here.
@@ -170,10 +170,18 @@ async fn wait_for_local(services: Arc<Services>) {
             continue;
         }
         let usual = services.models.connection().model;
-        if let Some((server, model)) = provider::choose(find(&services).await, &usual)
-            && services.models.connection().provider.is_none()
-        {
+        let found = find(&services).await;
+        let empty = provider::without_model(&found);
+        let connection = services.models.connection();
+        if connection.provider.is_some() {
+            continue;
+        }
+        if let Some((server, model)) = provider::choose(found, &usual) {
             return take_local(&services, server, model).await;
+        }
+        if let Some(empty) = empty.filter(|_| connection.without_model.is_none()) {
+            services.models.change_connection(|connection| connection.lack_model(empty));
+            services.report(ServiceReport::Status);
         }
     }
 }
