@@ -48,8 +48,17 @@ pub fn words<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
         Some(at) if !is_long(&head[at + 1..]) => {
             format!("{} {mark}", head[..at].trim_end_matches([' ', ',', ';'])).into()
         }
-        _ => end(text, width, mark),
+        _ => before_number(text, width, mark).unwrap_or_else(|| end(text, width, mark)),
     }
+}
+
+/// Cuts before a number that would be cut in two behind wide characters: a part of it says something else.
+fn before_number<'a>(text: &'a str, width: usize, mark: &str) -> Option<Cow<'a, str>> {
+    let is_of_number = |c: char| c.is_ascii_digit() || matches!(c, '$' | '.' | ',');
+    let head = head(text, width.saturating_sub(cells(mark)));
+    let is_cut = head.ends_with(is_of_number) && text[head.len()..].starts_with(is_of_number);
+    let begin = head.trim_end_matches(is_of_number);
+    (is_cut && begin.ends_with(|c: char| !c.is_ascii())).then(|| format!("{begin}{mark}").into())
 }
 
 /// Cells of the beginning of a word that are not left out.
@@ -215,6 +224,7 @@ mod tests {
         assert_eq!(words(text, 48, "…"), text);
         assert_eq!(words("unbreakable", 6, "…"), "unbre…");
         assert_eq!(words("mv 資料/がぎぐ.txt 資料/移動した.txt", 24, "…"), "mv 資料/がぎぐ.txt 資料…");
+        assert_eq!(words("入力$3.00、出力$15.00", 19, "…"), "入力$3.00、出力…");
         assert_eq!(words("見積もり を 出してください", 16, "…"), "見積もり を 出…");
         let path = "rm target/debug/build/of-a-long-name/output";
         assert_eq!(words(path, 30, "…"), "rm target/debug/build/of-a-lo…");
