@@ -28,7 +28,6 @@ use super::print;
 use super::shell::event_line;
 use crate::agent::AgentHandle;
 use crate::context::small_model;
-use crate::messages;
 use crate::proposal::{REPOSITORY, State, is_in_repository};
 use crate::protocol::{
     CallState, Cause, Changeset, Command, CommandEvent, EventBody, Item, ItemId, Level, Mode, Notice, Prompt,

@@ -214,7 +214,7 @@ pub fn edits_in_no_format(
         return edits_of_files(files);
     };
     let (_, blocks) = parsed(text, Parser::new(expected, known.to_vec(), calls));
-    edits_of_files(block::loose(&blocks, format, known))
+    edits_of_files(block::answer::loose(&blocks, format, known))
 }
 
 /// A larger answer is read by its format alone.
@@ -243,10 +243,10 @@ pub fn unread(
     let (pieces, blocks) = parsed(text, parser);
     let is_prose = pieces.iter().all(|piece| matches!(piece, Piece::Prose(_)));
     if is_prose && !displays && !edits_in_no_format(text, Some(format), &known, calls).is_empty() {
-        let left = block::left(&blocks, format, &known);
+        let left = block::answer::left(&blocks, format, &known);
         return left.map(|path| UnreadText { why: Unread::Step(path), beside_edit: true });
     }
-    let step = block::left_beside(&blocks, &pieces, &known).filter(|_| !displays);
+    let step = block::answer::left_beside(&blocks, &pieces, &known).filter(|_| !displays);
     let step = step.map(|path| UnreadText { why: Unread::Step(path), beside_edit: true });
     let found = unread::unread_text(pieces, &blocks, (format, displays), &known);
     // Whose step it is says more than that it names no file.
