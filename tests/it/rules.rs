@@ -120,6 +120,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "proposal",
             "config::screen_files",
             "config::providers",
+            "config::is_loopback",
             "context::mention",
             "disk::EditorFile",
             "messages",

@@ -420,7 +420,6 @@ fn an_undo_of_the_person_during_a_turn_carries_no_words_of_the_model() {
     }
 }
 
-/// What the first act of a person undoes stands before them, and Esc leads back to the first screen.
 #[test]
 fn an_undo_on_the_first_screen_is_shown() {
     let mut stage = Stage::start(140, 42, "dark", Start::New);
@@ -431,10 +430,6 @@ fn an_undo_on_the_first_screen_is_shown() {
     stage.tell(EventBody::Proposal(ProposalEvent::Own(proposal.id)));
     stage.tell(EventBody::Proposal(ProposalEvent::Proposed(proposal.clone(), Vec::new())));
     assert!(stage.text().contains("reviewing"), "{}", stage.text());
-    stage.tell(EventBody::Proposal(ProposalEvent::Settled(proposal.id, Outcome::Refused)));
-    stage.tell(EventBody::Proposal(ProposalEvent::RestoreEnded));
-    stage.keys("<esc><esc>");
-    assert!(stage.text().contains(" recent ─"), "{}", stage.text());
 }
 
 #[test]

@@ -47,7 +47,7 @@ impl RepeatedOutput {
             self.tail.push_str(piece);
             self.unseen += piece.len();
             let blanks = if blank { self.blank(&known) } else { None };
-            if let Some(text) = blanks.or_else(|| self.repeated(&known)) {
+            if let Some(text) = blanks.or_else(|| self.repeated(escaped, &known)) {
                 let text = if escaped { unescaped(&text).unwrap_or(text) } else { text };
                 return Some(Repetition { at, text });
             }
@@ -64,7 +64,7 @@ impl RepeatedOutput {
         (!known(run)).then(String::new)
     }
 
-    fn repeated(&mut self, known: impl Fn(&str) -> bool) -> Option<String> {
+    fn repeated(&mut self, escaped: bool, known: impl Fn(&str) -> bool) -> Option<String> {
         if self.unseen < EVERY {
             return None;
         }
@@ -74,7 +74,9 @@ impl RepeatedOutput {
             let from = self.tail.ceil_char_boundary(self.tail.len() - keep);
             self.tail.drain(..from);
         }
-        let counted = || counted(&self.tail).filter(|line| !known(line)).map(str::to_string);
+        // Many calls in one answer count, too: `f1.rs`, `f2.rs`.
+        let line = || counted(&self.tail).filter(|_| !escaped);
+        let counted = || line().filter(|line| !known(line)).map(str::to_string);
         let Some(period) = period(self.tail.as_bytes(), keep) else { return counted() };
         let run = (TIMES * period).max(least_run(self.tail.as_bytes(), period));
         let from = self.tail.ceil_char_boundary(self.tail.len() - run.min(self.tail.len()));
@@ -196,6 +198,7 @@ mod tests {
             let at = cut_in(&text, 7, false).expect("cut");
             assert!(at < 3_200, "{at}");
             assert_eq!(cut_in(&text, 64, false), Some(at));
+            assert_eq!(cut_in(&text, 64, true), None, "many calls");
         }
         for text in [
             row(|n| format!("{n}, ")),
