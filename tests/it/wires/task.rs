@@ -428,7 +428,8 @@ async fn serve_narrow(listener: TcpListener, most: usize, sizes: Arc<Mutex<Vec<u
                     let words = json!({"message": "Input is too long for requested model."});
                     ("400 Bad Request", "application/json", words.to_string())
                 } else {
-                    ("200 OK", "text/event-stream", saying(&"some other words of it ".repeat(200)))
+                    let words = (0..200).map(|n| format!("w{} and {} more ", n * 7_919 % 1_000, n * 31 % 977));
+                    ("200 OK", "text/event-stream", saying(&words.collect::<String>()))
                 };
                 if path.ends_with("/chat/completions") {
                     sizes.lock().expect("no panic under it").push(size);
