@@ -33,7 +33,7 @@ pub fn ended(command: &ShellCommand, stopped: Option<Stopped>, sealed: &SealResu
         changed: with_moves(&sealed.changes).map(changed).collect(),
         derived: summary.derived.clone(),
         not_archived: summary.not_archived.iter().cloned().chain(unread).collect(),
-        archive_error: command.failure(),
+        archive_error: command.archive_error(),
         refused_writes: summary.refused + summary.private + summary.said_no + summary.unanswered,
         refused_connections: summary.connections + summary.abstracts,
         running: !progress.is_over(),

@@ -1,7 +1,7 @@
-//! Kinds of prompts, by their words: one that asks for no change, or for the last change to be taken back.
+//! Kinds of prompts, by their words: one that asks for no change, or for the last change to be undone.
 
 /// Parts of prompts by which nothing is to be changed, where nothing more follows in their sentence.
-const NOTHING: [&str; 24] = [
+const NO_CHANGE: [&str; 24] = [
     "do not change anything",
     "don't change anything",
     "don’t change anything",
@@ -29,7 +29,7 @@ const NOTHING: [&str; 24] = [
 ];
 
 /// Parts of Japanese prompts that say the same, whatever follows.
-const NOTHING_JAPANESE: [&str; 3] = ["何も変更しない", "何も変えない", "変更はしない"];
+const NO_CHANGE_JAPANESE: [&str; 3] = ["何も変更しない", "何も変えない", "変更はしない"];
 
 /// Beginnings of questions about what is there.
 const ASKING: [&str; 28] = [
@@ -81,7 +81,7 @@ pub fn wants_no_change(prompt: &str) -> bool {
     let is_over =
         |rest: &str| rest.trim_start_matches('s').trim_start().chars().next().is_none_or(|c| !c.is_alphanumeric());
     let says = |part: &&str| prompt.match_indices(*part).any(|(at, part)| is_over(&prompt[at + part.len()..]));
-    if NOTHING.iter().any(says) || NOTHING_JAPANESE.iter().any(|part| prompt.contains(part)) {
+    if NO_CHANGE.iter().any(says) || NO_CHANGE_JAPANESE.iter().any(|part| prompt.contains(part)) {
         return true;
     }
     let is_asking = ASKING.iter().any(|begins| prompt.starts_with(begins)) && prompt.ends_with(['?', '？', '.']);
@@ -106,7 +106,7 @@ pub fn is_undo(prompt: &str) -> bool {
         "your last change",
         "everything",
     ];
-    const ABROAD: [&str; 13] = [
+    const OTHER_LANGUAGES: [&str; 13] = [
         "元に戻して",
         "元に戻してください",
         "取り消して",
@@ -125,7 +125,7 @@ pub fn is_undo(prompt: &str) -> bool {
     let prompt = prompt.trim_end_matches(['.', '!', '。', '！']);
     let prompt = prompt.strip_prefix("please ").or(prompt.strip_suffix(" please")).unwrap_or(prompt).trim();
     let is_it = |verb: &&str| prompt.strip_prefix(*verb).is_some_and(|what| WHAT.contains(&what.trim()));
-    ABROAD.contains(&prompt) || UNDO.iter().any(is_it)
+    OTHER_LANGUAGES.contains(&prompt) || UNDO.iter().any(is_it)
 }
 
 #[cfg(test)]
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_tells_that_the_last_change_is_to_be_taken_back() {
+    fn a_prompt_tells_that_the_last_change_is_to_be_undone() {
         for prompt in [
             "undo that",
             "undo that @a.rs",

@@ -32,6 +32,7 @@ pub(super) const EXISTS: &str =
     "it exists already. Change a part of it with a search and replace, or overwrite it as a whole.";
 pub(super) const NOT_NEW: &str =
     "an empty SEARCH makes a new file, but this one exists. Put the lines to change under SEARCH.";
+
 /// Returns how sure edits are beside which the answer has the file as it was.
 pub(super) fn quoted() -> PlaceMatch {
     PlaceMatch { rung: Rung::Inexact, detail: Some("the answer holds the file as it is, too".to_string()) }

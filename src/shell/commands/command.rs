@@ -235,7 +235,7 @@ impl ShellCommand {
     }
 
     /// Returns why its changes are not archived yet.
-    pub fn failure(&self) -> Option<String> {
+    pub fn archive_error(&self) -> Option<String> {
         self.states.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

@@ -207,7 +207,7 @@ async fn a_repository_is_made_unasked_and_what_its_configuration_may_run_is_not(
     assert_eq!(live.end().await, TurnEnd::Done);
     assert!(!live.events.iter().any(|event| matches!(event, EventBody::Asked(_))));
     live.close().await;
-    assert!(world.has("twin/.git/config") && !world.has("app/.git/config.nebula"));
+    assert!(world.has("twin/.git/config") && !world.has("app/.git/config.lock"));
 
     for evil in
         ["git -C app config core.fsmonitor ./x", "git -C app remote set-url up ext::x", "echo >> app/.git/config"]

@@ -7,6 +7,7 @@ use std::fs::{self, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::process;
 
 use super::super::call::Refusal;
 use super::super::reach::meta_at;
@@ -64,9 +65,12 @@ impl CheckedConfig {
     /// # Errors
     /// When it cannot be written: nothing is changed.
     pub fn put(&self) -> Result<(), Refusal> {
-        let new = self.from.with_extension("nebula");
-        let put = || {
-            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+        let number = |error: io::Error| error.raw_os_error().unwrap_or(libc::EIO);
+        // Of this process alone: one that was killed meanwhile leaves its own, and nobody else's is touched.
+        let new = self.from.with_extension(format!("nebula-{}", process::id()));
+        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new);
+        let mut file = made.map_err(number)?;
+        let mut put = || {
             file.write_all(&self.bytes)?;
             file.set_permissions(Permissions::from_mode(self.mode))?;
             fs::rename(&new, &self.to)?;
@@ -74,7 +78,7 @@ impl CheckedConfig {
         };
         put().map_err(|error: io::Error| {
             let _ = fs::remove_file(&new);
-            error.raw_os_error().unwrap_or(libc::EIO)
+            number(error)
         })
     }
 }
@@ -235,5 +239,22 @@ mod tests {
         ] {
             assert!(!is_plain(&after, Some(remote)), "{after}");
         }
+    }
+
+    #[test]
+    fn what_is_put_in_place_is_what_was_checked() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let [from, to] = ["config.lock", "config"].map(|name| dir.path().join(name));
+        fs::write(&from, NEW).expect("written");
+        let checked = CheckedConfig::read(&from, &to, false).expect("plain");
+        // The caller holds it open still.
+        fs::write(&from, "[core]\n\tfsmonitor = x\n").expect("written");
+        let other = from.with_extension(format!("nebula-{}", process::id()));
+        fs::write(&other, "someone's").expect("written");
+        assert_eq!(checked.put(), Err(libc::EEXIST));
+        assert_eq!((fs::read_to_string(&other).expect("there").as_str(), to.exists()), ("someone's", false));
+        fs::remove_file(&other).expect("removed");
+        checked.put().expect("put");
+        assert_eq!((fs::read_to_string(&to).expect("there").as_str(), from.exists()), (NEW, false));
     }
 }
