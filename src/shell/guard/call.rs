@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::fd::OwnedFd;
 
 /// A system call that waits for its answer.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +18,7 @@ pub struct Notification {
 }
 
 /// The answer to a call that waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum CallReply {
     /// It goes on.
     GoOn,
@@ -25,6 +26,8 @@ pub enum CallReply {
     Done,
     /// It fails with this error number.
     Fail(i32),
+    /// It opened a file, which is open here.
+    Opened(OwnedFd),
 }
 
 /// An answer other than letting the call go on: the error number that the caller gets.

@@ -145,7 +145,7 @@ impl ConnectionPolicy {
                 if rustix::fs::fcntl_getfl(&socket).is_ok_and(|flags| !flags.contains(OFlags::NONBLOCK)) {
                     let (listener, id) = (Arc::clone(listener), call.id);
                     // Its end of the wait goes with the helper at the latest.
-                    thread::spawn(move || drop(sys::answer(listener.as_fd(), id, make(&socket, &target))));
+                    thread::spawn(move || drop(sys::answer(listener.as_fd(), id, &make(&socket, &target))));
                     return GuardAnswer::Elsewhere;
                 }
                 make(&socket, &target)

@@ -221,6 +221,9 @@ impl Keeping {
             }
             PathClass::Kept => {}
         }
+        if makes && there.is_none() {
+            self.configs.open(path);
+        }
         if makes || there.as_ref().is_some_and(Metadata::is_file) {
             self.ask_about_later(path)?;
         }

@@ -212,8 +212,12 @@ fn take(listener: &Arc<OwnedFd>, answering: &Answering, call: Notification) -> T
         _ => answer_of(&call, answering),
     };
     match answered {
-        // Its process may be gone by now.
-        GuardAnswer::Reply(reply) => drop(sys::answer(listener.as_fd(), call.id, reply)),
+        GuardAnswer::Reply(reply) => {
+            // Its process may be gone by now, or the kernel is older than 5.14 and gives no descriptors.
+            if sys::answer(listener.as_fd(), call.id, &reply).is_err() && matches!(reply, CallReply::Opened(_)) {
+                let _ = sys::answer(listener.as_fd(), call.id, &CallReply::Fail(libc::EACCES));
+            }
+        }
         GuardAnswer::Elsewhere => {}
         GuardAnswer::Held(question) => {
             // It was decided about meanwhile.
@@ -255,17 +259,15 @@ fn answer_of(call: &Notification, answering: &Answering) -> GuardAnswer {
         keeper = lock(keeping);
         keeper.add_copy(copy);
     };
-    let (question, checked) = (keeper.take_question(), keeper.take_config());
+    let question = keeper.take_question();
     // One that is done here is over before another is looked at.
-    let done = checked.filter(|_| verdict.is_ok()).map(|config| config.put());
+    let done = verdict.ok().and_then(|()| done_here(&mut keeper));
     match (verdict, &done) {
         (Ok(()), None) => keeper.under_way.go_on(call),
         _ => keeper.under_way.leave(call),
     }
     match (verdict, question) {
-        (Ok(()), _) => GuardAnswer::Reply(
-            done.map_or(CallReply::GoOn, |put| put.map_or_else(CallReply::Fail, |()| CallReply::Done)),
-        ),
+        (Ok(()), _) => GuardAnswer::Reply(done.unwrap_or(CallReply::GoOn)),
         (Err(_), Some(question)) => GuardAnswer::Held(question),
         (Err(number), None) => {
             if number == libc::ENOSPC {
@@ -274,6 +276,13 @@ fn answer_of(call: &Notification, answering: &Answering) -> GuardAnswer {
             GuardAnswer::Reply(CallReply::Fail(number))
         }
     }
+}
+
+/// Does the last call for its caller where the configuration of a repository is concerned. None: it goes on.
+fn done_here(keeper: &mut Keeping) -> Option<CallReply> {
+    let put = keeper.take_config().map(|config| config.put().map(|()| CallReply::Done));
+    let done = put.or_else(|| keeper.make_empty_config().map(|made| made.map(|file| CallReply::Opened(file.into()))));
+    done.map(|done| done.unwrap_or_else(CallReply::Fail))
 }
 
 /// Keeps what a call is about to change.

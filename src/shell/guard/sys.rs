@@ -1,4 +1,4 @@
-//! The calls that no safe crate offers: installing a filter with a listener, the listener's four requests, reading
+//! The calls that no safe crate offers: installing a filter with a listener, the listener's five requests, reading
 //! another process's memory, copying this one, namespaces, and giving memory back that is not needed now. The only file
 //! of the program that may be unsafe.
 
@@ -8,13 +8,9 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-use super::call::{CallReply, Notification};
+use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-const RECEIVE: u64 = 0xc050_2100;
-const SEND: u64 = 0xc018_2101;
-const IS_VALID: u64 = 0x4008_2102;
-const SET_FLAGS: u64 = 0x4008_2104;
-const SYNC_WAKE_UP: u64 = 1;
+use super::call::{CallReply, Notification};
 
 /// Installs a filter on this process permanently; with `waits`, the other end of its calls. It must have no-new-privileges
 /// set.
@@ -43,8 +39,8 @@ pub fn install(filter: &[libc::sock_filter], waits: bool) -> io::Result<Option<O
 
 /// Lets whoever waits for an answer run at once on this processor, where the kernel can.
 pub fn wake_at_once(listener: BorrowedFd<'_>) {
-    // SAFETY: the request takes a plain number. An older kernel refuses it, which changes nothing.
-    let _ = unsafe { libc::ioctl(listener.as_raw_fd(), SET_FLAGS as _, SYNC_WAKE_UP) };
+    // SAFETY: the request takes a plain number, `SYNC_WAKE_UP`. An older kernel refuses it, which changes nothing.
+    let _ = unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SET_FLAGS, 1_u64) };
 }
 
 /// Moves this process, which must have one thread, into a user and a mount namespace of its own.
@@ -52,9 +48,8 @@ pub fn wake_at_once(listener: BorrowedFd<'_>) {
 /// # Errors
 /// When the kernel permits none.
 pub fn own_namespaces() -> io::Result<()> {
-    let spaces = rustix::thread::UnshareFlags::NEWUSER | rustix::thread::UnshareFlags::NEWNS;
     // SAFETY: the table of descriptors stays the one that it was.
-    Ok(unsafe { rustix::thread::unshare_unsafe(spaces) }?)
+    Ok(unsafe { unshare_unsafe(UnshareFlags::NEWUSER | UnshareFlags::NEWNS) }?)
 }
 
 /// Makes a copy of this process, which must have one thread. Returns the copy's number; in the copy, none.
@@ -77,13 +72,10 @@ pub fn copy_process() -> io::Result<Option<i32>> {
 pub fn receive(listener: BorrowedFd<'_>) -> io::Result<Option<Notification>> {
     let mut raw = MaybeUninit::<libc::seccomp_notif>::zeroed();
     // SAFETY: the kernel writes one notification into memory of its size, which has to be zero before.
-    let done = unsafe { libc::ioctl(listener.as_raw_fd(), RECEIVE as _, raw.as_mut_ptr()) };
-    if done < 0 {
-        let error = io::Error::last_os_error();
-        return match error.raw_os_error() {
-            Some(libc::ENOENT | libc::EINTR) => Ok(None),
-            _ => Err(error),
-        };
+    if let Err(error) =
+        checked(unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, raw.as_mut_ptr()) })
+    {
+        return if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EINTR)) { Ok(None) } else { Err(error) };
     }
     // SAFETY: all of it is initialised: zero, or written by the kernel; every pattern of bits is one.
     let raw = unsafe { raw.assume_init() };
@@ -94,22 +86,36 @@ pub fn receive(listener: BorrowedFd<'_>) -> io::Result<Option<Notification>> {
 /// Returns whether a call still waits: then what was read of its process since it came is that process's.
 pub fn still_waits(listener: BorrowedFd<'_>, id: u64) -> bool {
     // SAFETY: the kernel reads one number, which outlives the call.
-    unsafe { libc::ioctl(listener.as_raw_fd(), IS_VALID as _, &raw const id) == 0 }
+    unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const id) == 0 }
 }
 
 /// Answers a call.
 ///
 /// # Errors
-/// When its process is gone by now.
-pub fn answer(listener: BorrowedFd<'_>, id: u64, answer: CallReply) -> io::Result<()> {
-    let flags = if answer == CallReply::GoOn { libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32 } else { 0 };
-    let error = if let CallReply::Fail(number) = answer { -number } else { 0 };
+/// When its process is gone by now, or the kernel gives no descriptors.
+pub fn answer(listener: BorrowedFd<'_>, id: u64, answer: &CallReply) -> io::Result<()> {
+    let (error, flags) = match answer {
+        CallReply::GoOn => (0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
+        CallReply::Done => (0, 0),
+        CallReply::Fail(number) => (-number, 0),
+        CallReply::Opened(file) => return answer_opened(listener, id, file.as_raw_fd()),
+    };
     let mut response = libc::seccomp_notif_resp { id, val: 0, error, flags };
     // SAFETY: the kernel reads one response of this size, which outlives the call.
-    match unsafe { libc::ioctl(listener.as_raw_fd(), SEND as _, &raw mut response) } {
-        0.. => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    checked(unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut response) })
+}
+
+/// Answers a call with a descriptor, closed where its process runs another program, of a file that is open here.
+fn answer_opened(listener: BorrowedFd<'_>, id: u64, file: i32) -> io::Result<()> {
+    let (srcfd, newfd_flags) = (file.cast_unsigned(), libc::O_CLOEXEC.cast_unsigned());
+    let added =
+        libc::seccomp_notif_addfd { id, flags: libc::SECCOMP_ADDFD_FLAG_SEND as u32, srcfd, newfd: 0, newfd_flags };
+    // SAFETY: the kernel reads one request of this size, which outlives the call.
+    checked(unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ADDFD, &raw const added) })
+}
+
+fn checked(result: libc::c_int) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Reads memory that the other process may read; how much was there.
@@ -121,19 +127,15 @@ pub fn read_readable(process: i32, address: u64, bytes: &mut [u8]) -> io::Result
     let from = usize::try_from(address).map_err(|_| io::ErrorKind::InvalidInput)?;
     let remote = libc::iovec { iov_base: std::ptr::without_provenance_mut(from), iov_len: bytes.len() };
     // SAFETY: `local` is exactly `bytes`, borrowed alone for the call; the other process's memory is only read.
-    match unsafe { libc::process_vm_readv(process, &raw const local, 1, &raw const remote, 1, 0) } {
-        read @ 0.. => Ok(read.unsigned_abs()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    let read = unsafe { libc::process_vm_readv(process, &raw const local, 1, &raw const remote, 1, 0) };
+    usize::try_from(read).map_err(|_| io::Error::last_os_error())
 }
 
 /// Gives memory back to the system that was freed and is kept for later; only the allocator of glibc keeps much.
 pub fn trim_memory() {
     #[cfg(target_env = "gnu")]
     // SAFETY: it takes the allocator's own locks and moves nothing that is in use.
-    unsafe {
-        libc::malloc_trim(0);
-    }
+    let _ = unsafe { libc::malloc_trim(0) };
 }
 
 /// Unmaps the code and the constants of this program and its libraries: they stay in the kernel's cache of files, and

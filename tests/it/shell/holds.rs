@@ -227,6 +227,31 @@ async fn a_repository_is_made_unasked_and_what_its_configuration_may_run_is_not(
 }
 
 #[tokio::test]
+async fn a_configuration_that_nobody_answers_for_is_made_empty_and_written_by_checked_ones_alone() {
+    if !works() {
+        return;
+    }
+    // As the library behind `cargo new` makes one.
+    let makes = "mkdir -p new/.git && : > new/.git/config && printf '[core]\n\tbare = false\n' > new/.git/config.lock && \
+                 mv new/.git/config.lock new/.git/config";
+    let writes = "mkdir -p bad/.git && echo '[core] fsmonitor = ./x' > bad/.git/config";
+    for (script, exit, at, text) in
+        [(makes, "exit 0", "new", "[core]\n\tbare = false\n"), (writes, "exit 1", "bad", "")]
+    {
+        let world = world().approve("all").file("tool.sh", script);
+        let mut live = runs(&world);
+        live.submit("go");
+        let question = live.question().await;
+        live.send(question.answer(Reply::Nobody));
+        let result = ended(&mut live).await.result.unwrap_or_default();
+        assert!(result.starts_with(exit) && !result.contains("not allowed"), "{result}");
+        assert_eq!(live.end().await, TurnEnd::Done);
+        live.close().await;
+        assert_eq!(world.read(&format!("{at}/.git/config")), text, "{result}");
+    }
+}
+
+#[tokio::test]
 async fn a_connection_to_another_program_waits() {
     if !works() {
         return;

@@ -1,7 +1,7 @@
 //! Changes that the person is asked about before they happen: of files that act later, of those that are too large to be
 //! copied unasked, of those that cannot be kept, and of those that the configuration leaves out of the archive.
 
-use std::fs::Metadata;
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 
@@ -63,6 +63,14 @@ impl Keeping {
         self.configs.take()
     }
 
+    /// Makes the empty configuration that the last call opens. None: it opens none.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn make_empty_config(&mut self) -> Option<Result<File, Refusal>> {
+        self.configs.make_empty()
+    }
+
     fn consent(&self, reason: HoldReason, path: &str) -> CallConsent {
         lock(&self.consents).about(reason, path)
     }
@@ -92,6 +100,7 @@ impl Keeping {
                 self.summary.first_said_no.get_or_insert(name);
                 Err(libc::EACCES)
             }
+            CallConsent::Said(HoldAnswer::Nobody) if self.configs.empty(path) => Ok(()),
             CallConsent::Said(HoldAnswer::Nobody) => {
                 self.summary.unanswered += 1;
                 self.summary.first_unanswered.get_or_insert(name);

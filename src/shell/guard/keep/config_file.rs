@@ -1,9 +1,10 @@
 //! The configuration of a repository that git puts in place: `git init`, `git clone` and `git branch` do so by renaming
 //! `config.lock`. One that makes nothing run and leads nowhere new needs nobody's consent. It is put in place here and not
-//! by the caller, who may still hold the file open: the bytes there are those that were checked.
+//! by the caller, who may still hold the file open: the bytes there are those that were checked. The library behind
+//! `cargo new` makes an empty one first: it is made here too, and the caller gets it without the right to write it.
 
 use std::collections::HashSet;
-use std::fs::{self, Metadata, OpenOptions, Permissions};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -92,12 +93,14 @@ pub(super) struct RepositoryConfigs {
     excused: Option<PathBuf>,
     /// The configurations that were not there before.
     own: HashSet<PathBuf>,
+    /// The new configuration that the present call opens, and whether it is to be made empty.
+    opened: Option<(PathBuf, bool)>,
 }
 
 impl RepositoryConfigs {
     /// Forgets what is known of the last call.
     pub fn begin_call(&mut self) {
-        (self.checked, self.excused) = (None, None);
+        (self.checked, self.excused, self.opened) = (None, None, None);
     }
 
     /// Notes the configuration that a rename puts in place, where it needs nobody's consent.
@@ -109,6 +112,29 @@ impl RepositoryConfigs {
     /// Notes that the present call removes a file, or gives it another mode.
     pub fn excuse(&mut self, path: &Path) {
         self.excused = self.own.get(path).cloned();
+    }
+
+    /// Notes that the present call opens a file that is not there.
+    pub fn open(&mut self, path: &Path) {
+        self.opened = path.ends_with(".git/config").then(|| (path.to_path_buf(), false));
+    }
+
+    /// Lets the configuration that the present call opens be made empty. Returns whether it opens this one.
+    pub fn empty(&mut self, path: &Path) -> bool {
+        let opened = self.opened.as_mut().filter(|(opened, _)| opened == path);
+        opened.map(|(_, is_empty)| *is_empty = true).is_some()
+    }
+
+    /// Makes the empty configuration that the present call opens. None: it opens none, or it may write it.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn make_empty(&mut self) -> Option<Result<File, Refusal>> {
+        let (path, _) = self.opened.take().filter(|(_, is_empty)| *is_empty)?;
+        let made = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&path);
+        let opened = made.and_then(|_| OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(&path));
+        self.own.insert(path);
+        Some(opened.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO)))
     }
 
     /// Takes out the configuration that the present call puts in place; none: it does something else.
