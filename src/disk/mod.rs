@@ -248,6 +248,14 @@ pub fn freshen(path: &Path, age: Duration) -> io::Result<()> {
     }
 }
 
+/// Says that a folder was changed now, to whoever watches it.
+///
+/// # Errors
+/// When it cannot be read, or is another's.
+pub fn touch(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.set_modified(SystemTime::now())
+}
+
 /// Returns whether the machine, or the person's share of it, only lacked something then: processes, memory or descriptors.
 pub fn is_shortage(error: &io::Error) -> bool {
     let lacks = [Errno::AGAIN, Errno::NOMEM, Errno::MFILE, Errno::NFILE];

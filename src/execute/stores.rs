@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::archive::restore::{is_damaged, state_sha};
 use crate::archive::{self, Archive, Version};
-use crate::memory::{self, LeftState, Memory};
+use crate::disk;
+use crate::memory::{self, LeftState, Memory, ReviewDecision};
 use crate::proposal::State;
 use crate::text::name::text_of;
 use crate::workspace::{Access, PathError, Workspace};
@@ -24,6 +25,23 @@ impl Stores<'_> {
     /// Returns the workspace's root, as memory names projects.
     pub fn project(&self) -> String {
         self.workspace.root().to_string_lossy().into_owned()
+    }
+
+    /// Records what was decided about changesets and why, safe against power loss when this returns. The time of the
+    /// archive's folder tells it to another nebula that watches there; memory is written too often to be watched.
+    ///
+    /// # Errors
+    /// When memory cannot be written.
+    pub fn decide(
+        &self,
+        changesets: &[String],
+        decision: ReviewDecision,
+        reason: Option<&str>,
+    ) -> Result<(), memory::Error> {
+        self.memory.review(&self.project(), changesets, decision, reason)?;
+        // Where it cannot be set, the other one sees it when it looks next.
+        let _ = disk::touch(self.archive.folder());
+        Ok(())
     }
 
     /// Returns the normalised path of a file as it is really written; or of the link itself, where only that has been

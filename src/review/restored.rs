@@ -72,8 +72,7 @@ pub fn record_restored(
     if restored.is_empty() {
         return Ok(rests);
     }
-    let (memory, project) = (stores.memory, stores.project());
-    let reviewed = memory.reviewed(&project)?;
+    let reviewed = stores.memory.reviewed(&stores.project())?;
     for id in restored {
         if is_undone_where_written(*id, written, stores)? {
             undone.push(id.to_string());
@@ -82,8 +81,8 @@ pub fn record_restored(
     // What stays of a change that was kept stays kept.
     let is_kept = |id: &String| reviewed.get(id).is_some_and(|(decision, _)| *decision == ReviewDecision::Keep);
     let (kept, undone): (Vec<_>, Vec<_>) = undone.into_iter().partition(is_kept);
-    memory.review(&project, &kept, ReviewDecision::Restore, reason)?;
-    memory.review(&project, &undone, ReviewDecision::RestoreWritten, reason)?;
+    stores.decide(&kept, ReviewDecision::Restore, reason)?;
+    stores.decide(&undone, ReviewDecision::RestoreWritten, reason)?;
     let waiting = open(stores)?.entries;
     let (later, own): (_, HashSet<&Id>) = (later_paths(restored, &waiting), restored.iter().collect());
     let equal = equal_together(restored, &waiting, stores)?;
@@ -97,7 +96,7 @@ pub fn record_restored(
         }
     }
     if !closed.is_empty() {
-        memory.review(&project, &closed, ReviewDecision::Restore, reason)?;
+        stores.decide(&closed, ReviewDecision::Restore, reason)?;
     }
     Ok(rests)
 }

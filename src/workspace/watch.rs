@@ -1,5 +1,5 @@
-//! Watches the workspace, the archive and memory and hands debounced changes to a callback. The receiver decides by stamps and
-//! bytes who made them.
+//! Watches the workspace and the archive and hands debounced changes to a callback. The receiver decides by stamps and bytes
+//! who made them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -27,10 +27,8 @@ const MAX_PATHS: usize = 5_000;
 pub struct Changes {
     /// Normalised paths that were made, changed or deleted.
     pub paths: Vec<String>,
-    /// The archive changed.
+    /// The archive changed, or something was decided about its changesets.
     pub archive: bool,
-    /// Memory was written, by whomever.
-    pub memory: bool,
     /// True if there were too many changes, or events were lost: anything may have changed.
     pub all: bool,
 }
@@ -51,17 +49,13 @@ pub struct WatchError {
 }
 
 impl Workspace {
-    /// Watches the workspace (but not what is ignored), the archive's folder and the file of memory, where it has one;
-    /// `tell` gets what changed, from a thread of its own. A huge tree is not watched: then only the others are, and the
-    /// receiver checks the files that are in play itself.
+    /// Watches the workspace (but not what is ignored) and the archive's folder; `tell` gets what changed, from a thread of
+    /// its own. A huge tree is not watched: then only the archive is, and the receiver checks the files that are in play
+    /// itself.
     ///
     /// # Errors
     /// When the system lets nothing be watched.
-    pub fn watch(
-        &self,
-        (archive, memory): (&Path, Option<&Path>),
-        tell: impl Fn(Changes) + Send + 'static,
-    ) -> Result<FileWatch, WatchError> {
+    pub fn watch(&self, archive: &Path, tell: impl Fn(Changes) + Send + 'static) -> Result<FileWatch, WatchError> {
         let fail = |path: &Path| {
             let path = path.to_path_buf();
             move |source| WatchError { path, source }
@@ -79,10 +73,6 @@ impl Workspace {
         if archive_seen {
             watcher.watch(archive, RecursiveMode::NonRecursive).map_err(fail(archive))?;
         }
-        if let Some(folder) = memory.and_then(Path::parent) {
-            // Without it what another nebula decides is seen when it is looked at.
-            let _ = watcher.watch(folder, RecursiveMode::NonRecursive);
-        }
         let archive_only = !self.watch_folders(&mut watcher, "");
         if archive_only && !archive_seen {
             // So that the archive is noticed when it appears.
@@ -92,7 +82,6 @@ impl Workspace {
         let mut teller = Teller {
             workspace: self.clone(),
             archive: archive.to_path_buf(),
-            memory: memory.map(Path::to_path_buf),
             archive_seen,
             archive_only,
             watcher: Arc::downgrade(&watcher),
@@ -130,7 +119,6 @@ impl Workspace {
 struct Teller {
     workspace: Workspace,
     archive: PathBuf,
-    memory: Option<PathBuf>,
     archive_seen: bool,
     archive_only: bool,
     /// Gone with the [`FileWatch`].
@@ -201,8 +189,6 @@ impl Teller {
         for path in event.paths.into_iter().filter(|path| !is_temporary(path)) {
             if path.starts_with(&self.archive) {
                 changes.archive = true;
-            } else if self.memory.as_ref().is_some_and(|memory| is_of_database(&path, memory)) {
-                changes.memory = true;
             } else if let Some(path) = path.strip_prefix(self.workspace.root()).ok().and_then(|p| p.to_str())
                 && !path.is_empty()
                 && !path.starts_with(".shaft")
@@ -223,13 +209,6 @@ fn changes_nothing(event: &Event) -> bool {
     !event.need_rescan() && (read || temporary)
 }
 
-/// Returns whether a file is a database, or lies beside it under its name.
-fn is_of_database(path: &Path, database: &Path) -> bool {
-    let name = |path: &Path| path.file_name().map(|name| name.as_encoded_bytes().to_vec());
-    let is_named = name(path).zip(name(database)).is_some_and(|(own, base)| own.starts_with(&base));
-    is_named && path.parent() == database.parent()
-}
-
 fn is_temporary(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(disk::is_temp_name)
 }
@@ -237,6 +216,7 @@ fn is_temporary(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::time::SystemTime;
 
     use super::*;
 
@@ -247,11 +227,8 @@ mod tests {
         fs::create_dir_all(&archive).expect("made");
         let workspace = Workspace::open(dir.path()).expect("open");
         let (send, receive) = mpsc::channel();
-        let home_folder = tempfile::tempdir().expect("a folder");
-        let home = home_folder.path().canonicalize().expect("there");
-        let memory = home.join("memory.db");
         let tell = move |c| send.send(c).expect("the test listens");
-        let watch = workspace.watch((&archive, Some(&memory)), tell).expect("watched");
+        let watch = workspace.watch(&archive, tell).expect("watched");
         assert!(!watch.archive_only);
         // On a busy machine the writes may lie apart and are told one by one.
         let next = || receive.recv_timeout(Duration::from_secs(60)).expect("told");
@@ -266,9 +243,8 @@ mod tests {
             changes.archive |= more.archive;
         }
         assert_eq!(changes, Changes { paths: vec!["a".into()], archive: true, ..Changes::default() });
-        fs::write(home.join("other"), "").expect("written");
-        fs::write(home.join("memory.db-wal"), "1").expect("written");
-        assert_eq!(next(), Changes { memory: true, ..Changes::default() });
+        fs::File::open(&archive).expect("there").set_modified(SystemTime::now()).expect("touched");
+        assert_eq!(next(), Changes { archive: true, ..Changes::default() });
         fs::create_dir_all(dir.path().join("new/deep")).expect("made");
         fs::write(dir.path().join("new/deep/b"), "1").expect("written");
         while !next().paths.contains(&"new/deep/b".to_string()) {}

@@ -93,7 +93,7 @@ fn look(services: &Services) -> Result<(ReviewQueue, bool), ReviewError> {
 /// Counts again where what was noticed may have changed what waits. Returns whether it may. `archived`: another nebula made a
 /// changeset.
 pub fn may_differ(services: &Services, changes: &Changes, archived: bool) -> bool {
-    let is_decided = changes.memory && {
+    let is_decided = changes.archive && {
         let now = services.record_error(services.stores().memory.last_reviewed(&services.project()));
         now.is_some() && *lock(&services.watched.reviewed) != now
     };
@@ -277,7 +277,7 @@ pub fn chosen(services: &Services, names: &[String]) -> Result<Vec<String>, Stri
 pub fn decide(services: &Services, ids: &[String], decision: ReviewDecision, reason: &str) -> Result<(), String> {
     let stores = services.stores();
     let reason = Some(reason).filter(|reason| !reason.is_empty());
-    stores.memory.review(&stores.project(), ids, decision, reason).map_err(|error| error.to_string())?;
+    stores.decide(ids, decision, reason).map_err(|error| error.to_string())?;
     count(services);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Watches what other programs do to the workspace, the archive and memory while nebula is open: the index behind `@` stays
+//! Watches what other programs do to the workspace and the archive while nebula is open: the index behind `@` stays
 //! fresh, files that the agent knows are marked, changesets of another nebula appear, and what it decides about others.
 
 use std::collections::HashSet;
@@ -21,8 +21,7 @@ use crate::workspace::watch::{Changes, FileWatch};
 /// The watch begins once the start is over; what changed until then is found by comparing.
 const AFTER_START: Duration = Duration::from_millis(150);
 /// The time that another nebula has, once it has archived a changeset, to write its files and then its cause to memory: a
-/// changeset whose cause comes later, or never, is told without it. Changesets are not looked at again each time memory is
-/// written: this nebula writes there with every message.
+/// changeset whose cause comes later, or never, is told without it.
 const RECORDED: Duration = Duration::from_millis(300);
 
 /// The interval at which a file is looked at again that a command of nebula may be changing.
@@ -43,8 +42,7 @@ pub fn begin(services: &Arc<Services>) {
             let there = services2.record_error(services2.archive.list()).unwrap_or_default();
             let newest = there.into_iter().find(|id| Some(*id) <= given).unwrap_or(Id::MIN);
             lock(&services2.watched.reported).all_to(newest);
-            let memory = services2.config.read().paths.own("memory.db");
-            services2.workspace.watch((services2.archive.folder(), memory.as_deref()), move |changes| {
+            services2.workspace.watch(services2.archive.folder(), move |changes| {
                 // The agent may be gone already.
                 let _ = tell.send(changes);
             })
@@ -82,7 +80,6 @@ fn meanwhile(services: &Services) -> Changes {
     Changes {
         paths: lock(&services.watched.known).keys().cloned().collect(),
         archive: true,
-        memory: true,
         all: services.watched.index.is_used(),
     }
 }

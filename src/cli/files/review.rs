@@ -38,7 +38,7 @@ impl ArchiveCommands<'_> {
             return Ok(DONE);
         }
         if !args.keep.is_empty() {
-            self.memory.review(&self.project(), &ids, ReviewDecision::Keep, None)?;
+            self.stores().decide(&ids, ReviewDecision::Keep, None)?;
             if args.ask.json {
                 self.out.json(&json!({"kept": ids}))?;
             } else {
@@ -61,7 +61,7 @@ impl ArchiveCommands<'_> {
                     chosen.push(id.to_string());
                 }
             }
-            self.memory.review(&self.project(), &chosen, ReviewDecision::Restore, None)?;
+            self.stores().decide(&chosen, ReviewDecision::Restore, None)?;
             return Ok(code);
         }
         let rests = self.record_restored(&undone, (code, &written), ask)?;
