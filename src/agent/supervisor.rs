@@ -183,7 +183,7 @@ impl Supervisor {
         // A session that is opened later is taken up as it was left.
         self.idle.context.change_settings(|idle| (idle.mode_flagged, idle.format_flagged) = (false, false));
         if opened.items.is_empty() {
-            opened.context.status_data.show_rules(self.idle.context.status().rules);
+            opened.context.status_data.show_rules(self.idle.context.status_data.rules());
         }
         let of_session = opened.why_other.take().into_iter().chain(opened.lost_variables.take());
         let standing = of_session.chain(std::mem::take(&mut self.standing)).collect();

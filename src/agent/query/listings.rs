@@ -199,7 +199,7 @@ fn usage(context: &SessionContext) -> Result<String, memory::Error> {
         (rows, total)
     };
     let mut text = format!("```\n{}```\n\n", usage_tables(&rows_by.map(with_total), models::as_of(), &words));
-    let (parts, rules) = (context.status_data.fixed(), context.status().rules);
+    let (parts, rules) = (context.status_data.fixed(), context.status_data.rules());
     let rules = rules.into_iter().map(|rule| (rule.path, Some(rule.bytes as u64 / 4)));
     let parts = parts.into_iter().filter(|(part, _)| *part != say::rules_part());
     let fixed: Vec<(String, Option<u64>)> =

@@ -145,8 +145,7 @@ impl Config {
         let named = self.providers.get(&self.provider).cloned().unwrap_or_default();
         let (own_url, own_variable) = built_in(&self.provider);
         let general = self.general();
-        let url = named.base_url.or_else(|| general.and(self.base_url.clone()));
-        let url = from_env(&self.provider, &self.env).or(url);
+        let url = self.url_of(&self.provider);
         let base_url = url.as_deref().or(own_url).unwrap_or_default().trim_end_matches('/').to_string();
         let stored = self.stored_key(&base_url);
         let chosen = named.api_key_env.or_else(|| general.and(self.api_key_env.clone()));
@@ -241,12 +240,20 @@ impl Config {
     /// Returns the address of a server of the person's own that stands under this name; `None`: it is a provider's usual
     /// one.
     pub fn own_server(&self, provider: &str) -> Option<String> {
-        let Connection { base_url, .. } = self.connection_of(provider);
-        let is_own = match PROVIDERS.contains(&provider) {
-            true => provider == OPENAI.name && host(&base_url) != self.own_host(provider),
-            false => true,
-        };
-        Some(base_url).filter(|url| is_own && !url.is_empty())
+        if PROVIDERS.contains(&provider) && provider != OPENAI.name {
+            return None;
+        }
+        let url = self.url_of(provider).or_else(|| built_in(provider).0.map(str::to_string)).unwrap_or_default();
+        let base_url = url.trim_end_matches('/');
+        let is_own = provider != OPENAI.name || host(base_url) != self.own_host(provider);
+        Some(base_url.to_string()).filter(|url| is_own && !url.is_empty())
+    }
+
+    /// Returns the address that is set for a provider: the variable's, its own one, then the general one.
+    fn url_of(&self, provider: &str) -> Option<String> {
+        let named = || self.providers.get(provider).and_then(|named| named.base_url.clone());
+        let general = || self.base_url.clone().filter(|_| provider == self.own_provider);
+        from_env(provider, &self.env).or_else(named).or_else(general)
     }
 
     /// Returns what another provider needs, as this configuration describes it.

@@ -135,6 +135,16 @@ impl StatusData {
         context.map_or_else(|| say::nothing_asked().into(), |(parts, window)| table(&parts, window, &rules))
     }
 
+    /// Returns the rules that are shown.
+    pub fn rules(&self) -> Vec<RuleChip> {
+        lock(&self.0).rules.clone()
+    }
+
+    /// Returns how long the rules are that are shown, in bytes.
+    pub fn rule_bytes(&self) -> usize {
+        lock(&self.0).rules.iter().map(|rule| rule.bytes).sum()
+    }
+
     /// Shows these rules from now on. Returns whether they are others than before.
     pub fn show_rules(&self, rules: Vec<RuleChip>) -> bool {
         let mut status_data = lock(&self.0);

@@ -78,7 +78,7 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
     let beside = own + size_of_tools(&tools);
     let summary = session.summary.as_ref().map(|(text, covered)| (text.as_str(), *covered));
     let fitted = session.window.fit(&session.messages, summary, beside, target.budget());
-    let rules = context.status().rules.iter().map(|rule| rule.bytes).sum::<usize>().min(system.len());
+    let rules = context.status_data.rule_bytes().min(system.len());
     let parts = parts(session, (own, rules), beside - own, fitted.sizes);
     let window = u64::from(target.window());
     session.sent.size = Some((parts.iter().sum(), window));
