@@ -52,6 +52,9 @@ nix: run shell build develop profile flake
 nix-env: -i -iA -e -u
 git: fetch pull clone ls-remote send-email request-pull svn
 corepack: enable prepare install use";
+/// Options of git without a value that a clone, fetch or pull of a path usually has.
+const PLAIN_OPTIONS: &str =
+    "quiet verbose bare mirror local no-hardlinks no-checkout shared single-branch no-tags tags";
 /// Programs that publish or give up permanently: the program, and words of which one makes it so; none: it alone.
 const FINAL: &str = "\
 git: push
@@ -278,13 +281,22 @@ fn fetches(name: &str, arguments: &[Word]) -> bool {
     }
 }
 
-/// Returns whether the repository that a part of git names is a path: it stands first behind the part, without options
-/// between, whose values could be taken for it.
+/// Returns whether the repository that a part of git names is a path: it stands first behind the part, or behind options
+/// without a value; of another one the value could be taken for it.
 fn is_of_this_machine(part: &[Word]) -> bool {
-    let named = part.get(1).filter(|word| word.is_static);
-    named.is_some_and(|word| {
-        [".", ".."].contains(&word.text.as_str())
-            || ["./", "../", "/"].iter().any(|begins| word.text.starts_with(begins))
+    let is_option = |word: &&Word| {
+        let long = word.text.strip_prefix("--").is_some_and(|name| named(PLAIN_OPTIONS, name));
+        long || word
+            .text
+            .strip_prefix('-')
+            .is_some_and(|letters| !letters.is_empty() && letters.chars().all(|letter| "qvln".contains(letter)))
+    };
+    let repository = part.iter().skip(1).find(|word| !is_option(word)).filter(|word| word.is_static);
+    repository.is_some_and(|word| {
+        let text = word.text.as_str();
+        // What a clone is made of is a path where it is no address and no `host:path`.
+        let is_cloned = part[0].text == "clone" && !text.contains(':') && !text.starts_with('-');
+        is_cloned || [".", ".."].contains(&text) || ["./", "../", "/"].iter().any(|begins| text.starts_with(begins))
     })
 }
 
