@@ -56,12 +56,16 @@ impl MemoryHandle {
                     listener(notice);
                 }
             });
-            let (memory, notices) = Memory::open_telling(options, tell);
+            let opening = catch_unwind(AssertUnwindSafe(|| Memory::open_telling(options, tell)));
+            let (memory, notices) = opening.unwrap_or_else(|_| Memory::open(Options::nowhere()));
             let memory = own.get_or_init(|| memory);
             let _ = opened.send(notices);
             run(memory, &work);
         };
         let thread = std::thread::Builder::new().name("memory".into()).spawn(life).ok();
+        if thread.is_none() {
+            memory.get_or_init(|| Memory::open(Options::nowhere()).0);
+        }
         let (jobs, thread) = (Mutex::new(Some(jobs)), Mutex::new(thread));
         let next = AtomicI64::new(PROVISIONAL);
         (MemoryHandle(Arc::new(Shared { memory, locks, limit, listener, jobs, thread, next })), notices)
@@ -135,8 +139,8 @@ impl MemoryHandle {
             let _ = done.send(());
         }));
         let _ = wait.recv();
-        // Opened by the thread, unless there could be none.
-        self.0.memory.get_or_init(|| Memory::open(Options::nowhere()).0)
+        // Where the program ends, the thread may be opening it still.
+        self.0.memory.wait()
     }
 
     /// Handles an error of a read: where it says that the file is damaged, the next start reads all of it.
@@ -197,8 +201,8 @@ impl MemoryHandle {
             Some(jobs) => jobs.send(job).err().map(|mpsc::SendError(job)| job),
             None => Some(job),
         };
-        if let Some((job, memory)) = left.zip(self.0.memory.get()) {
-            job(memory);
+        if let Some(job) = left {
+            job(self.0.memory.wait());
         }
     }
 }
@@ -423,6 +427,25 @@ mod tests {
         memory.append(&session, said("late"));
         assert_eq!(memory.sync().load(&session).expect("read").len(), 201);
         drop(memory);
+    }
+
+    #[test]
+    fn memory_that_is_closed_while_it_is_opened_is_the_same_one() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (tell, notice_queue) = mpsc::channel();
+        let w = World { dir, notice_queue, tell };
+        let other = rusqlite::Connection::open(w.dir.path().join("memory.db")).expect("a database");
+        other.execute_batch("BEGIN EXCLUSIVE").expect("locked");
+        let memory = w.open(LONG);
+        assert_eq!(w.heard(), DatabaseNotice::Waiting);
+        let closed = memory.clone();
+        let closing = std::thread::spawn(move || closed.close());
+        while memory.0.jobs.lock().expect("whole").is_some() {
+            std::thread::yield_now();
+        }
+        memory.end_waits();
+        assert_eq!(memory.sync().banner(), Some(Trouble::Locked));
+        closing.join().expect("closed");
     }
 
     #[test]
