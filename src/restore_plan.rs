@@ -101,6 +101,9 @@ pub enum PlanError {
     /// The newest changeset is something else's.
     #[error("the newest changeset was not made by an undo: there is nothing to redo")]
     NoUndo,
+    /// The newest changeset is a redo.
+    #[error("the last undo is redone already: there is nothing to redo")]
+    Redone,
     /// Memory has no cause for it.
     #[error("memory does not know what made the newest changeset: use undo, which undoes it")]
     UnknownCause,
@@ -254,8 +257,10 @@ fn redo(stores: Stores<'_>) -> Result<RestorePlan, PlanError> {
         return Err(if stores.archive.list()?.is_empty() { PlanError::Empty } else { PlanError::NoUndo });
     };
     let record = stores.memory.changeset(&stores.project(), &newest.to_string())?.ok_or(PlanError::UnknownCause)?;
-    if record.cause.kind != "undo" {
-        return Err(PlanError::NoUndo);
+    match record.cause.kind.as_str() {
+        "undo" => {}
+        "redo" => return Err(PlanError::Redone),
+        _ => return Err(PlanError::NoUndo),
     }
     let title = &record.cause.title;
     let title = format!("redo of {}", title.strip_prefix("undo of ").unwrap_or(title));

@@ -191,7 +191,7 @@ fn undo_and_redo_alternate() {
     assert_eq!(w.read("a"), "two\n");
     let ran = w.run(&["redo", "--yes"], None);
     assert_eq!((ran.code, w.read("a").as_str()), (FAILED, "two\n"));
-    assert!(ran.err.contains("not made by an undo"), "{}", ran.err);
+    assert!(ran.err.contains("is redone already"), "{}", ran.err);
     for undoing in ["undo", "redo", "undo", "redo"] {
         assert_eq!(w.run(&[undoing, "--yes"], None).code, DONE);
     }

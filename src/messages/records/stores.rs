@@ -125,6 +125,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "最新のチェンジセットは元に戻す操作ではないため、やり直すものはありません",
     ),
     (
+        "the last undo is redone already: there is nothing to redo",
+        "最後に元に戻した変更はすでにやり直されています。やり直すものはありません",
+    ),
+    (
         "memory does not know what made the newest changeset: use undo, which undoes it",
         "最新のチェンジセットの原因がメモリーにありません。undoで元に戻せます",
     ),
