@@ -94,7 +94,10 @@ impl CommandReport {
             notes.push(WRITES_FURTHER.into());
         }
         let is_failed = !matches!(progress.exit, Some((Exit::Code(0), _)) | None);
-        let caches = summary.cache_words().filter(|_| is_failed && command.grant != Some(Grant::Online));
+        let output = command.running.output();
+        // Each run of some programs tries to write there; a test that fails has nothing to do with it.
+        let is_cause = || is_failed && tells_of_refusal(&output.for_model(&command.id), summary.first_cache.as_deref());
+        let caches = summary.cache_words().filter(|_| command.grant != Some(Grant::Online) && is_cause());
         notes.extend(caches.clone());
         // What lifts it for a command of the person's own, they are told beside it.
         notes.extend(summary.connection_words(is_failed).map(|line| {
@@ -113,7 +116,6 @@ impl CommandReport {
         if command.keeper == Keeper::None && command.grant != Some(Grant::Read) {
             notes.push("nothing was archived: what it overwrote cannot be undone".into());
         }
-        let output = command.running.output();
         notes.extend(output.log_error().map(|why| format!("its output is not kept whole: {why}")));
         let (files, blocked) = (files(&sealed.changes), summary.blocked_words(is_failed).chain(caches).collect());
         CommandReport { line: line.join(" · "), summary: ended, notes, files, blocked }
@@ -127,6 +129,14 @@ impl CommandReport {
         text.splice(1..1, files);
         format!("{}\n{output}", text.join("\n"))
     }
+}
+
+/// Returns whether what a command printed tells that it could not write: in the words of the system and of usual
+/// languages' libraries, or with the path.
+fn tells_of_refusal(output: &str, path: Option<&str>) -> bool {
+    let words = ["permission denied", "read-only file system", "eacces", "erofs", "os error 13", "os error 30"];
+    let lower = output.to_lowercase();
+    words.iter().any(|word| lower.contains(word)) || path.is_some_and(|path| output.contains(path))
 }
 
 /// Returns a line a changed path, the repository as one, at most [`LISTED`], and how many more.
@@ -230,4 +240,22 @@ fn signal_name(number: i32) -> String {
     ];
     let name = NAMES.iter().find(|(known, _)| *known == number);
     name.map_or_else(|| number.to_string(), |(_, name)| (*name).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_writes_are_told_where_the_output_tells_of_them() {
+        let path = Some("/home/me/.cargo/.package-cache");
+        for (output, tells) in [
+            ("test result: FAILED. 1 passed; 1 failed", false),
+            ("npm ERR! code EACCES", true),
+            ("mkdir: cannot create directory: Permission denied", true),
+            ("failed to open: /home/me/.cargo/.package-cache", true),
+        ] {
+            assert_eq!(tells_of_refusal(output, path), tells, "{output}");
+        }
+    }
 }
