@@ -8,7 +8,7 @@ use super::blocks::unmarked;
 use crate::edit::format::Format;
 use crate::edit::path::{is_prose, may_name};
 use crate::edit::place::{begin_alike, elided_definitions, is_all_of, is_diff_of, keeps_all_of, passages};
-use crate::edit::stream::block::{UnreadBlock, changes_definition};
+use crate::edit::stream::block::{UnreadBlock, changes_definition, is_numbered};
 use crate::edit::stream::context::{KnownLines, ReaderContext};
 use crate::edit::stream::paths;
 use crate::edit::stream::paths::claims::{Prose, begins_with_other, claim, warns};
@@ -113,9 +113,9 @@ pub(in crate::edit) fn from_code(
     let found = resembled(content, ctx, named, holds).or_else(by_text).or_else(|| diffed(content, fence, named, ctx));
     if let Some((file, nearly_all)) = found.filter(|(file, _)| is_meant(file)) {
         let is_named = path.is_some() && named(file);
-        let is_all = || is_diff_of(&file.text, content) || is_all(file, nearly_all, (is_named, titled), content, ctx);
-        let (complete, path) = (closed && (is_expected || is_all()), file.path.clone());
-        let range = near.range.filter(|_| is_named || near.path.is_none());
+        let is_all = || is_expected || is_all(file, nearly_all, (is_named, titled), content, ctx);
+        let complete = closed && !is_step(file, content, (titled, &near.said)) && is_all();
+        let (range, path) = (near.range.filter(|_| is_named || near.path.is_none()), file.path.clone());
         emit(&BlockPath { path: &path, range }, content, fence, complete, ctx);
     } else if titled
         && closed
@@ -178,11 +178,18 @@ fn is_all(
 ) -> bool {
     let (text, path) = (&*file.text, &file.path);
     match ctx.lines_of(path).map_or(0, |lines| lines.solid) {
+        _ if is_diff_of(text, content) => true,
         _ if titled => nearly_all || is_all_of(text, content, path),
         0..=1 => false,
         2..=FEW => is_named && is_all_of(text, content, path),
         _ => keeps_all_of(text, content, path),
     }
+}
+
+/// Returns whether a block under a number, and under no path, is a part of a file that it is like: one of several steps.
+fn is_step(file: &KnownFile, content: &str, (titled, said): (bool, &str)) -> bool {
+    let is_part = |new: &str| !new.lines().eq(content.trim_end().lines());
+    !titled && is_numbered(said) && passages(&file.text, content, &file.path).is_some_and(|(new, _)| is_part(&new))
 }
 
 /// Returns whether a block that changes a file says for certain how: where a part goes, a person decides; the lines of a diff

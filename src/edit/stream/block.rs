@@ -5,6 +5,7 @@ mod steps;
 
 use super::paths::claims::{Claim, Prose, claim, presented, warns};
 use super::paths::heads::headed;
+use super::paths::labels::{is_other_way, is_past};
 use super::paths::spaced::perhaps_named;
 use super::paths::{is_likely, same_path};
 use super::pieces::KnownFile;
@@ -93,18 +94,43 @@ impl UnreadBlock {
 
     /// Returns whether the line above begins with a number: `2. Use it.`
     fn is_numbered(&self) -> bool {
-        let said = self.said.trim_start_matches(['#', '*', ' ', '\t']);
-        let behind = said.trim_start_matches(|c: char| c.is_ascii_digit());
-        behind.len() < said.len() && behind.starts_with(['.', ')'])
+        is_numbered(&self.said)
     }
 
-    /// Returns the one file in play in which passages that it consists of have their places, where the line above leads to it
-    /// and says of no other file that it is for it.
+    /// Returns whether the line above says that it is only shown: how something is used, how it was, or another way.
+    fn is_only_shown(&self) -> bool {
+        const SHOWN: [&str; 16] = [
+            "usage",
+            "example",
+            "sample",
+            "for example",
+            "output",
+            "result:",
+            "test it",
+            "try it",
+            "run ",
+            "now you can",
+            "使い方",
+            "使用例",
+            "例:",
+            "例：",
+            "ejemplo",
+            "uso:",
+        ];
+        let said = self.said.to_lowercase();
+        let label = said.trim_start_matches(|c: char| !c.is_alphabetic());
+        let is_shown = || SHOWN.iter().any(|word| label.starts_with(word)) || said.contains("usage");
+        is_shown() || warns(&self.said) || is_past(&self.said) || is_other_way(&self.said)
+    }
+
+    /// Returns the one file in play in which passages that it consists of have their places, where the line above leads to it,
+    /// or heads or numbers it, and says of no other file that it is for it.
     fn passage_of<'k>(&self, known: &'k [KnownFile]) -> Option<&'k KnownFile> {
         let names_other = || self.said_file(known).or_else(|| perhaps_named(&self.said, known)).is_some();
         // In a label the colon is marked too: `**CSS:**`.
         let is_led_to = self.is_led_to() || self.said.trim_end().trim_end_matches(['*', '_']).ends_with([':', '：']);
-        if !is_led_to || self.path.is_none() && names_other() {
+        let is_step = || (self.is_headed() || self.is_numbered()) && !self.is_only_shown();
+        if !(is_led_to || is_step()) || self.path.is_none() && names_other() {
             return None;
         }
         let is_changed = |file: &&KnownFile| passages(&file.text, &self.content, &file.path).is_some();
@@ -122,6 +148,13 @@ impl UnreadBlock {
         let is_known = |file: &KnownFile| same_path(path, &file.path) || may_name(path, &file.path);
         (!known.iter().any(is_known)).then(|| path.to_string())
     }
+}
+
+/// Returns whether a line begins with a number: `2. Use it.`
+pub(in crate::edit) fn is_numbered(said: &str) -> bool {
+    let said = said.trim_start_matches(['#', '*', ' ', '\t']);
+    let behind = said.trim_start_matches(|c: char| c.is_ascii_digit());
+    behind.len() < said.len() && behind.starts_with(['.', ')'])
 }
 
 /// Returns whether a text is a definition of a file and says something else than it.
@@ -364,6 +397,47 @@ mod tests {
                 assert_eq!(paths, vec!["s.py"; count], "{} {text}", format.name());
             }
         }
+    }
+
+    #[test]
+    fn a_step_gives_a_table_its_new_value() {
+        let table = |rows: &str| format!("UNITS = {{\n{rows}}}\n");
+        let file = format!(
+            "{}\n\ndef show(u):\n    return UNITS[u]\n\n\ndef other(u):\n    v = show(u)\n    return v\n",
+            table("    \"c\": 1,\n    \"f\": 2,\n    \"k\": 3,\n")
+        );
+        let use_it = "def show(u):\n    return UNITS.get(u)\n";
+        for (rows, head) in [
+            ("    \"c\": 1,\n", "1. **Drop the others**"),
+            ("    \"c\": 1,\n    \"f\": 2,\n    \"k\": 3,\n    \"r\": 4,\n", "### 1. The table"),
+        ] {
+            let text = format!("{head}\n\n```python\n{}```\n\n2. Use it:\n\n```python\n{use_it}```\n", table(rows));
+            for format in Format::ALL {
+                assert_eq!(offered(&text, format, &file).len(), 2, "{} {text}", format.name());
+            }
+        }
+        let alone = format!("1. **The table**\n\n```python\n{}```\n", table("    \"c\": 1,\n"));
+        assert_eq!(offered(&alone, Format::WHOLE, &file).len(), 1);
+        for head in ["### Usage", "### Original code", "**Example**", "It has"] {
+            let text = alone.replace("1. **The table**", head);
+            assert_eq!(offered(&text, Format::WHOLE, &file), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn a_numbered_part_of_a_small_file_is_not_all_of_it() {
+        let file = "var config =\n{\n    host: \"a\",\n    port: 1\n};\n\nmodule.exports = {\n    config,\n};\n";
+        let part = "var config =\n{\n    host: \"a\",\n    port: 2,\n    debug: true\n};\n";
+        let known = [KnownFile { path: "a.js".into(), text: file.into() }];
+        let whole = |head: &str, content: &str| {
+            let text = format!("{head}\n\n```js\n{content}```\n");
+            let calls = crate::tools::ToolSet::builtin().calls();
+            let parser = crate::edit::stream::Parser::new(Some(Format::WHOLE), known.to_vec(), calls);
+            let is_whole = |piece| if let Piece::EditDone { edit, .. } = piece { Some(edit.whole) } else { None };
+            crate::edit::stream::parsed(&text, parser).0.into_iter().find_map(is_whole)
+        };
+        assert_eq!(whole("1. The port:", part), Some(false));
+        assert_eq!(whole("1. All of it:", &file.replace("port: 1", "port: 2")), Some(true));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use self::form::Form;
 use self::units::{Unit, units};
-use super::left_out::is_mark;
+use super::left_out::{is_mark, left_out};
 use super::part::{self, Passage, in_order};
 use super::splice::{Splice, spliced};
 use crate::edit::bytes;
@@ -163,6 +163,12 @@ impl Placing<'_, '_> {
             return Some(());
         }
         let [own] = same.as_slice() else { return None };
+        if self.is_given_anew(one, own) {
+            let splice = self.in_its_place(one, above, own)?;
+            self.splices.push(splice);
+            self.names.push(one.name().to_string());
+            return Some(());
+        }
         let (inside, theirs) = (self.part.inside(one), hay.inside(own));
         let keys: HashSet<&str> = inside.iter().map(|new| new.key.as_str()).collect();
         let staying = theirs.iter().filter(|old| keys.contains(old.key.as_str())).count();
@@ -174,21 +180,35 @@ impl Placing<'_, '_> {
             self.is_known(one.lines.start - above..one.line + 1)?;
             return self.place(&theirs, one.line + 1..one.lines.end);
         }
+        let (new, old) = (self.part.solid(one.lines.clone(), one), hay.solid(own.lines.clone(), own));
+        if new.len() * 2 < old.len() {
+            return None;
+        }
         let splice = self.in_its_place(one, above, own)?;
         self.splices.push(splice);
         self.names.push(one.name().to_string());
         Some(())
     }
 
-    /// Returns the splice by which a passage takes the place of one of the file's. One that is less than half as long may be
-    /// only a part of it.
+    /// Returns whether a passage gives a name at the margin another value, such as a table or a list, of which it leaves nothing
+    /// out: however short that is, it is all of it.
+    fn is_given_anew(&self, one: &Unit, own: &Unit) -> bool {
+        let is_at_margin = |side: &Side, unit: &Unit| indent(side.lines.content(unit.lines.start)).is_empty();
+        let text = |side: &Side<'_>, unit: &Unit| side.lines.text[side.lines.range(unit.lines.clone())].to_string();
+        self.form == Form::Code
+            && one.key.ends_with(" =")
+            && is_at_margin(self.part, one)
+            && is_at_margin(self.hay, own)
+            && left_out(&text(self.hay, own), &text(self.part, one)).is_none()
+    }
+
+    /// Returns the splice by which a passage takes the place of one of the file's.
     fn in_its_place(&self, one: &Unit, above: usize, own: &Unit) -> Option<Splice> {
         let (hay, part) = (self.hay, self.part);
-        let (new, old) = (part.solid(one.lines.clone(), one), hay.solid(own.lines.clone(), own));
         let ends = |side: &Side, unit: &Unit| self.form.ends(&side.lines, unit.lines.clone());
         let margin = |side: &Side, unit: &Unit| indent(side.lines.content(unit.lines.start)).len();
         let is_moved = self.form == Form::Code && margin(part, one) != margin(hay, own);
-        if new.len() * 2 < old.len() || is_moved || !ends(part, one) || !ends(hay, own) {
+        if is_moved || !ends(part, one) || !ends(hay, own) {
             return None;
         }
         let there = Passage { lines: &hay.lines, head: own.lines.start, extent: own.lines.clone() };

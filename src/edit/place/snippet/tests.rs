@@ -261,3 +261,28 @@ fn what_stands_beside_a_passage_is_not_lost() {
     let line = "a {\n  color: red; background: blue;\n  margin: 0;\n  padding: 0;\n}\n";
     assert!(placed("a.css", line, "a {\n  color: green;\n}\n").is_none_or(|after| after.contains("background: blue")));
 }
+
+#[test]
+fn a_table_takes_the_place_of_all_of_the_old_one() {
+    let rows = |count: usize| (0..count).map(|n| format!("    \"{n}\": {n},\n")).collect::<String>();
+    let python = |count| format!("UNITS = {{\n{}}}\n", rows(count));
+    let rust = |count| format!("const UNITS: [(&str, u8); {count}] = [\n{}];\n", rows(count));
+    let go = |count| format!("var units = map[string]int{{\n{}}}\n", rows(count).replace("    ", "\t"));
+    let ts = |count| format!("export const UNITS: Record<string, number> = {{\n{}}};\n", rows(count));
+    for (path, table) in [("a.py", &python as &dyn Fn(usize) -> String), ("a.rs", &rust), ("a.go", &go), ("a.ts", &ts)]
+    {
+        let around = |table: &str| format!("// a\n\n{table}\nx();\n");
+        let file = around(&table(6));
+        for count in [1, 5, 6, 9] {
+            let wanted = Some(around(&table(count))).filter(|wanted| *wanted != file);
+            assert_eq!(passages(&file, &table(count), path).map(|(text, _)| text), wanted, "{path} {count}");
+        }
+        assert_eq!(passages(&file, &table(6).replace("    \"2\": 2,\n", "    # ...\n"), path), None, "{path}");
+    }
+    let list = "COLORS = [\n    \"a\",\n    \"b\",\n    \"c\",\n]\nX = 1\n";
+    assert_eq!(
+        passages(list, "COLORS = [\"a\"]\n", "a.py").map(|(text, _)| text).as_deref(),
+        Some("COLORS = [\"a\"]\nX = 1\n")
+    );
+    assert_eq!(passages(list, "COLORS = [\"a\", ...]\n", "a.py"), None, "it leaves something out");
+}

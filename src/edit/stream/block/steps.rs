@@ -3,8 +3,6 @@
 use super::{UnreadBlock, is_within, overwritten};
 use crate::edit::op::{Edit, Op, PatchHunk};
 use crate::edit::place::{AddedPlace, added, passages};
-use crate::edit::stream::paths::claims::warns;
-use crate::edit::stream::paths::labels::{is_other_way, is_past};
 use crate::edit::{Format, stream::KnownFile};
 
 /// Words for the end of a class.
@@ -171,30 +169,9 @@ fn of(hunk: PatchHunk, file: &KnownFile) -> Option<Edit> {
 
 /// Returns whether a block is one of the steps of an answer: not what is only shown, or said to be an example.
 pub(super) fn is_step(block: &UnreadBlock, file: &KnownFile) -> bool {
-    const SHOWN: [&str; 16] = [
-        "usage",
-        "example",
-        "sample",
-        "for example",
-        "output",
-        "result:",
-        "test it",
-        "try it",
-        "run ",
-        "now you can",
-        "使い方",
-        "使用例",
-        "例:",
-        "例：",
-        "ejemplo",
-        "uso:",
-    ];
-    let said = block.said.to_lowercase();
-    let label = said.trim_start_matches(|c: char| !c.is_alphabetic());
-    let is_shown = || SHOWN.iter().any(|word| label.starts_with(word)) || said.contains("usage");
     !block.shows_output()
         && !block.content.trim().is_empty()
         && (block.is_headed() || block.is_numbered())
-        && !(is_shown() || warns(&block.said) || is_past(&block.said) || is_other_way(&block.said))
+        && !block.is_only_shown()
         && !is_within(&block.content, &file.text)
 }
