@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::part::{
-    Definition, METHOD, Passage, decorated, definitions, extent, has_receiver, methods, outermost, placed,
+    Definition, METHOD, Passage, decorated, definitions, extent, has_receiver, is_decoration, methods, outermost,
+    placed,
 };
 use super::snippet::assigned;
 use super::splice::{Splice, spliced};
@@ -209,10 +210,7 @@ pub(in crate::edit) fn added(file: &str, new: &str, place: AddedPlace) -> Option
             definition_added((&hay, &all), (&part, &outer[0]), &names, place)?
         }
         AddedPlace::Used(texts) => {
-            let lines = (0..part.len()).map(|at| part.content(at)).filter(|line| !line.trim().is_empty());
-            let name = |line: &str| assigned(line).filter(|_| indent(line).is_empty());
-            let names: Option<Vec<String>> = lines.map(name).collect();
-            let names = names.filter(|names| !names.is_empty())?;
+            let names = names_given(&part)?;
             let names: Vec<&str> = names.iter().map(String::as_str).collect();
             let is_there = |name: &&str| hay.text.lines().filter_map(assigned).any(|own| own == *name);
             let user = user(&hay, &all, texts, &names).filter(|_| !names.iter().any(is_there))?;
@@ -259,17 +257,69 @@ fn definition_added(
     }
 }
 
-/// Returns the first of the file's definitions the new text of which, among these, uses one of the names.
-fn user<'t>(hay: &Lines, all: &[Definition<'t>], texts: &[&str], names: &[&str]) -> Option<Definition<'t>> {
-    let uses =
-        |text: &&&str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| names.contains(&word));
-    let users = texts.iter().filter(uses).filter_map(|text| {
-        let lines = Lines::new(text);
-        let own = outermost(&lines, &definitions(&lines));
-        let mut there = all.iter().filter(|there| own.iter().any(|own| own.name == there.name));
-        there.next().filter(|_| there.next().is_none()).copied()
-    });
-    users.min_by_key(|user| user.line).filter(|user| user.line < hay.len())
+/// Returns the names that the lines of a text give values at the margin, each on one line or on several in brackets; nothing
+/// where it holds any other code.
+fn names_given(part: &Lines) -> Option<Vec<String>> {
+    let mut names = Vec::new();
+    for at in 0..part.len() {
+        let line = part.content(at);
+        let goes_on = !names.is_empty() && (!indent(line).is_empty() || line.starts_with(['}', ')', ']']));
+        if !goes_on && !is_decoration(line) {
+            names.push(assigned(line)?);
+        }
+    }
+    let is_closed = |(open, close)| part.text.matches::<char>(open).count() == part.text.matches::<char>(close).count();
+    (!names.is_empty() && [('{', '}'), ('(', ')'), ('[', ']')].into_iter().all(is_closed)).then_some(names)
+}
+
+/// New texts of which one uses another, in a row, at the most.
+const MOST_USED: usize = 8;
+
+/// Returns the first of the file's definitions and constants the new text of which, among these, uses one of the names; of
+/// one that is new itself, the first that uses that one.
+fn user<'t>(hay: &Lines<'t>, all: &[Definition<'t>], texts: &[&str], names: &[&str]) -> Option<Definition<'t>> {
+    let uses = |text: &str, names: &[&str]| {
+        text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| names.contains(&word))
+    };
+    let parts: Vec<(String, &str)> = texts.iter().flat_map(|text| parts_of(text)).collect();
+    let (mut names, mut users) = (names.to_vec(), Vec::new());
+    for _ in 0..MOST_USED {
+        let using = |(name, text): &&(String, &str)| !names.contains(&name.as_str()) && uses(text, &names);
+        let mut new = Vec::new();
+        for (name, _) in parts.iter().filter(using) {
+            let mut there = all.iter().filter(|own| own.name == name).copied();
+            match there.next() {
+                Some(own) => users.extend(Some(own).filter(|_| there.next().is_none())),
+                None => match constant(hay, name) {
+                    Some(own) => users.push(own),
+                    None => new.push(name.as_str()),
+                },
+            }
+        }
+        if new.is_empty() {
+            break;
+        }
+        names = new;
+    }
+    users.into_iter().min_by_key(|user| user.line)
+}
+
+/// Returns the outermost definitions of a text, or where it has none what it gives a value at the margin, each with its text.
+fn parts_of(text: &str) -> Vec<(String, &str)> {
+    let lines = Lines::new(text);
+    let outer = outermost(&lines, &definitions(&lines));
+    if outer.is_empty() {
+        let name = text.lines().find(|line| !is_decoration(line)).filter(|line| indent(line).is_empty());
+        return name.and_then(assigned).map(|name| (name, text)).into_iter().collect();
+    }
+    let part = |own: &Definition| (own.name.to_string(), &text[lines.range(lines_of(&lines, own))]);
+    outer.iter().map(part).collect()
+}
+
+/// Returns the line that gives a name a value at the margin of a file, as a place.
+fn constant<'t>(hay: &Lines<'t>, name: &str) -> Option<Definition<'t>> {
+    let is_it = |at: &usize| indent(hay.content(*at)).is_empty() && assigned(hay.content(*at)).as_deref() == Some(name);
+    (0..hay.len()).find(is_it).map(|line| Definition { name: "", kind: "", line, indent: 0 })
 }
 
 /// Returns the outermost definition around one, which may be that one.
@@ -346,6 +396,15 @@ mod tests {
         for new in ["OTHER = 3\n", "def other():\n    return 0\n", "print(new())\n", "def one():\n    return new\n"] {
             assert_eq!(body(new, used), None, "{new}");
         }
+        let table = "+LIMITS = {\n+    \"a\": 1,\n+}\n+\n+\n def three():";
+        let uses = ["def three():\n    return LIMITS\n"];
+        assert_eq!(body("LIMITS = {\n    \"a\": 1,\n}\n", AddedPlace::Used(&uses)).as_deref(), Some(table));
+        assert_eq!(body("LIMITS = {\n    \"a\": 1,\n", AddedPlace::Used(&uses)), None);
+        // What a new definition uses comes above that, and of several users the first one counts.
+        let chain = ["def four():\n    return RATE\n", "def three():\n    return four()\n"];
+        assert_eq!(body("RATE = 1\n", AddedPlace::Used(&chain)).as_deref(), Some("+RATE = 1\n+\n+\n def three():"));
+        let both = ["def three():\n    return 3\n\n\nclass A:\n    def one(self):\n        return RATE\n"];
+        assert_eq!(body("RATE = 1\n", AddedPlace::Used(&both)).as_deref(), Some("+RATE = 1\n+\n+\n class A:"));
         let end = "     return 3\n+\n+\n+def new():\n+    return 0";
         assert_eq!(body("def new():\n    return 0\n", AddedPlace::End(false)).as_deref(), Some(end));
         assert_eq!(body("new()\n", AddedPlace::End(false)), None);

@@ -425,6 +425,15 @@ mod tests {
     }
 
     #[test]
+    fn a_constant_of_a_step_comes_before_the_new_function_that_uses_it() {
+        let file = "def show(u):\n    return u\n\n\ndef other(u):\n    v = show(u)\n    return v\n";
+        let text = "1. Add a helper:\n```python\ndef rate(u):\n    return RATE * u\n```\n2. Add a constant:\n```python\nRATE = 3\n```\n3. Use it:\n```python\ndef show(u):\n    return rate(u)\n```\n";
+        let edits = offered(text, Format::WHOLE, file);
+        let [(_, Op::Hunks(first)), (_, Op::Hunks(_)), _] = edits.as_slice() else { panic!("{edits:?}") };
+        assert_eq!(first[0].body[0], "+RATE = 3");
+    }
+
+    #[test]
     fn a_numbered_part_of_a_small_file_is_not_all_of_it() {
         let file = "var config =\n{\n    host: \"a\",\n    port: 1\n};\n\nmodule.exports = {\n    config,\n};\n";
         let part = "var config =\n{\n    host: \"a\",\n    port: 2,\n    debug: true\n};\n";

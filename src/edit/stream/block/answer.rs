@@ -7,7 +7,7 @@ use super::{MOST_COMPARED, UnreadBlock, edit, replaced};
 use crate::edit::format::Format;
 use crate::edit::op::Edit;
 use crate::edit::path::is_language;
-use crate::edit::place::begins_passage;
+use crate::edit::place::{begins_passage, definition_names};
 use crate::edit::stream::pieces::{KnownFile, Piece};
 use crate::edit::stream::starts::language;
 
@@ -86,21 +86,26 @@ fn steps_beside(
     let paths: HashSet<&str> = edits.iter().filter_map(|(edit, _)| edit.path.as_deref()).collect();
     let one = paths.iter().next().filter(|_| paths.len() == 1).copied();
     let of_edits = known.iter().find(|file| one == Some(&file.path));
-    let mut steps = Vec::new();
+    // A step may use another one.
+    let others =
+        left.iter().filter(|block| !block.shows_output() && !block.is_only_shown()).map(|block| &*block.content);
+    let all: Vec<&str> = texts.iter().copied().chain(others).collect();
+    let (mut steps, mut constants) = (Vec::new(), Vec::new());
     left.retain(|block| {
         let files = if of_calls { only_of_calls(block, known) } else { Some(known) };
         let mut files = files.into_iter().flatten().filter(|file| block.may_be_for(file, known));
         let of_edits = of_edits.filter(|file| block.may_be_for(file, known));
         let file = of_edits.or_else(|| files.next().filter(|_| files.next().is_none()));
         let found = file.filter(|file| !block.titled && is_step(block, file)).and_then(|file| {
-            let used = if texts.is_empty() { None } else { step(block, texts, file) };
+            let used = if texts.is_empty() { None } else { step(block, &all, file) };
             used.or_else(|| Some((said(block, file)?, Some(block.content.clone()))))
         });
         let is_left = found.is_none();
-        steps.extend(found);
+        if definition_names(&block.content).is_empty() { &mut constants } else { &mut steps }.extend(found);
         is_left
     });
-    steps
+    constants.append(&mut steps);
+    constants
 }
 
 /// Returns the files in play that a block may be for where calls are asked for: the only one, or the only one of its language
