@@ -224,7 +224,10 @@ impl File {
             && !text.is_empty()
         {
             let bare = bytes::unmarked(*encoding, content);
-            let is_made = || self.has_changed(rules) && place::made(bare, edit, &self.path).text == *text;
+            let is_made = || {
+                let made = place::made(bare, edit, &self.path);
+                self.has_changed(rules) && made.is_ok_and(|made| made.text == *text)
+            };
             match edit.format {
                 _ if self.seen && is_made() => return Ok(EditStatus::Made),
                 // The whole text of the file, in the place of nothing.
@@ -255,7 +258,7 @@ impl File {
                     Some(old) => place::replaced(&old, content),
                     None => self.meant_instead(edit, &rules.known).map(|files| format!("it may be {files}")),
                 };
-                (Encoding::Utf8 { bom: false }, NewText { doubt, ..place::made(content, edit, &self.path) })
+                (Encoding::Utf8 { bom: false }, NewText { doubt, ..place::made(content, edit, &self.path)? })
             }
             FileState::Text { .. } if !self.seen => return Err(unread(expected)),
             FileState::Text { encoding: Encoding::Raw, .. } => return Err(RAW.to_string()),

@@ -1221,3 +1221,19 @@ fn a_line_of_a_hunk_without_its_mark_is_not_passed_over() {
     let outcome = run(&[edit], &[("main.go", main)], false);
     assert!(outcome.changes.is_empty() && outcome.text().contains("hunk 2 of 2"), "{}", outcome.text());
 }
+#[test]
+fn dots_are_never_written_as_keys() {
+    let file = "{\n  \"name\": \"a\",\n  \"deps\": {\n    \"x\": \"1\"\n  }\n}\n";
+    let whole = |content: &str| Edit::new("a.json", Op::Overwrite { content: content.into() }, Format::WHOLE, "whole");
+    let new = run(&[whole("{\n  \"a\": { ... }\n}\n")], &[], false);
+    assert!(
+        matches!(&new.results[0].status, EditStatus::Failed(why) if why.contains("`\"a\": { ... }`")),
+        "{}",
+        new.text()
+    );
+    let filled = run(&[whole("{\n  \"name\": \"b\",\n  \"deps\": {\n    ...\n  }\n}\n")], &[("a.json", file)], false);
+    assert_eq!(filled.changes[0].after.text(), Some(&*file.replace("\"a\"", "\"b\"")));
+    assert_eq!(filled.results[0].rung(), Some(Rung::Inexact));
+    let unclear = run(&[whole("{\n  \"other\": {\n    ...\n  },\n  \"name\": \"a\"\n}\n")], &[("a.json", file)], false);
+    assert!(unclear.changes.is_empty() && unclear.text().contains("leaves lines out"), "{}", unclear.text());
+}

@@ -10,7 +10,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use super::added::with_added;
 use super::left_out::is_mark;
 use super::part::{METHOD, definitions, lone, only, outside, same_definition};
-use super::snippet::passages;
+use super::snippet::{filled_by_keys, passages};
 use super::splice::{Done, spliced};
 use crate::edit::lines::Lines;
 use crate::edit::locate::{Pattern, indent};
@@ -261,9 +261,12 @@ pub(in crate::edit) const PIECE: &str = "Nothing was written yet. It is a piece 
     everything that stays.";
 
 /// Returns a file with those of its definitions and other passages replaced that a text writes out between lines such as
-/// `# ... rest unchanged ...`, and their names; `None` where the text leaves nothing out so, or holds anything else that
+/// `# ... rest unchanged ...`, or with keys around dots that stand for its others, and their names; `None` where the text leaves nothing out so, or holds anything else that
 /// the file does not.
 pub(in crate::edit) fn elided_definitions(file: &str, new: &str, path: &str) -> Option<(String, String)> {
+    if let Some(filled) = filled_by_keys(file, new, path) {
+        return Some(filled);
+    }
     let is_left_out = |line: &str| is_mark(line) && !file.lines().any(|own| own.trim() == line.trim());
     let lines: Vec<&str> = new.lines().collect();
     let (mut text, mut names) = (file.to_string(), Vec::new());

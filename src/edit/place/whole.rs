@@ -7,7 +7,7 @@ use super::guard::{
 };
 use super::left_out::{LeftOut, filled, is_said, left_out};
 use super::part::{is_lone_part, is_standing_definition, same_definition};
-use super::snippet::passages;
+use super::snippet::{bare_dots, passages};
 use super::splice::sure;
 use super::transcript;
 use super::wrapped::unwrapped;
@@ -65,7 +65,7 @@ pub(in crate::edit) fn whole(
     if is_block && let Some((text, names)) = elided_definitions(old, &content, path) {
         return Ok(NewText::inexact(text, taken_as(&names)));
     }
-    let doubt = doubted(staying, &content, edit)?;
+    let doubt = doubted(staying, &content, edit, path)?;
     let content = with_recipe_tabs(("", &content), old, path);
     let text = bytes::fit_whole(&with_own_width(&with_tabs(&content, old), old), old);
     let mut found = known(edit, edit.whole || (is_block && end_alike(old, &text)));
@@ -170,7 +170,10 @@ fn no_file(old: &str, content: &str, is_block: bool, path: &str) -> Option<&'sta
 }
 
 /// Returns the reason why a text may be a part of its file only. The error says that lines are left out of it.
-fn doubted(old: &str, content: &str, edit: &Edit) -> Result<Option<String>, String> {
+fn doubted(old: &str, content: &str, edit: &Edit, path: &str) -> Result<Option<String>, String> {
+    if let Some(line) = bare_dots(old, content, path) {
+        return Err(leaves_out(line));
+    }
     Ok(match left_out(old, content) {
         Some(LeftOut::Surely(line)) => {
             return Err(leaves_out(line));
@@ -223,15 +226,18 @@ fn is_path(content: &str, path: &str) -> bool {
     name == path || path.rsplit('/').next() == Some(name)
 }
 
-/// Returns the text of a file that is made.
-pub(in crate::edit) fn made(content: &str, edit: &Edit, path: &str) -> NewText {
+/// Returns the text of a file that is made. The error is for the model.
+pub(in crate::edit) fn made(content: &str, edit: &Edit, path: &str) -> Result<NewText, String> {
+    if let Some(line) = bare_dots("", content, path) {
+        return Err(leaves_out(line));
+    }
     let content = plain(content, edit, path);
     let text = match edit.format {
         Format::WHOLE => undressed(without_heading(&content, None, path), None, path).0.into_owned(),
         _ => content,
     };
     let text = with_recipe_tabs(("", &text), "", path).into_owned();
-    NewText { text, found: known(edit, edit.whole), doubt: None }
+    Ok(NewText { text, found: known(edit, edit.whole), doubt: None })
 }
 
 /// Returns how sure it is that a text is all of the file.

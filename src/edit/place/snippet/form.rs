@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::heads::{begins_statement, without_comment};
 use crate::edit::lines::Lines;
+use crate::edit::locate::only_dots;
 use crate::edit::place::part::is_decoration;
 
 /// A form of files.
@@ -68,6 +69,11 @@ impl Form {
         }
     }
 
+    /// Returns whether files of this form are keys with values: dots alone on a line are no part of them.
+    pub fn has_keys(self) -> bool {
+        matches!(self, Form::Json | Form::Yaml | Form::Sections)
+    }
+
     /// Returns whether a comma parts a passage from the next one.
     pub fn has_commas(self) -> bool {
         self == Form::Json
@@ -107,4 +113,9 @@ impl Form {
         let is_sound = |text: &str| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
         self != Form::Json || is_sound(new) || !is_sound(old)
     }
+}
+
+/// Returns whether a line is dots and nothing else, but for the sign that parts it from the next one.
+pub(super) fn is_dots_alone(line: &str) -> bool {
+    only_dots(line.trim().trim_end_matches(','))
 }

@@ -1,6 +1,7 @@
 //! Snippets under a file's path: texts that are nothing but passages of the file, such as functions, rules, tables, sections
 //! and keys. Each has its head there exactly once, and takes the place of that one; what stands between them stays.
 
+mod elided;
 mod form;
 mod heads;
 mod units;
@@ -8,7 +9,9 @@ mod units;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use self::form::Form;
+pub(in crate::edit) use self::elided::bare_dots;
+pub(super) use self::elided::filled_by_keys;
+use self::form::{Form, is_dots_alone};
 use self::units::{Unit, units};
 use super::left_out::{is_mark, left_out};
 use super::part::{self, Passage, in_order};
@@ -31,7 +34,8 @@ pub(in crate::edit) fn passages(file: &str, new: &str, path: &str) -> Option<(St
     }
     let hay = Side::new(file, form);
     let known: HashSet<&str> = file.lines().map(str::trim).collect();
-    if new.lines().any(|line| is_mark(line) && !known.contains(line.trim())) {
+    let leaves_out = |line: &str| is_mark(line) || form.has_keys() && is_dots_alone(line);
+    if new.lines().any(|line| leaves_out(line) && !known.contains(line.trim())) {
         return None;
     }
     let mut placing = Placing { hay: &hay, part: &part, known, form, splices: Vec::new(), names: Vec::new() };
