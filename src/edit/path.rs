@@ -39,6 +39,7 @@ pub fn bare(name: &str) -> &str {
             head.eq_ignore_ascii_case(label).then_some(rest)
         });
         let inner = without_line(unmarked(label.unwrap_or(inner)));
+        let inner = with_words(inner).map_or(inner, |(path, _)| path);
         if inner == bare || inner.is_empty() {
             return bare;
         }
@@ -59,6 +60,36 @@ fn unmarked(path: &str) -> &str {
     let sign = || path.strip_suffix([',', ';']).filter(|rest| has_extension(rest));
     let stop = || path.strip_suffix('.').filter(|rest| rest.contains('/') && has_extension(rest));
     end.or_else(begin).or_else(sign).or_else(stop).unwrap_or(path)
+}
+
+/// Extensions of files that code does not have after a dot.
+const EXTENSIONS: &str = "py pyi rs go js jsx mjs cjs ts tsx java kt kts scala swift c h cc cpp cxx hpp hh cs fs vb rb php pl lua \
+    r jl ex exs erl hs ml clj dart zig nim sh bash zsh fish ps1 bat cmd sql html htm css scss sass less vue \
+    svelte astro xml svg json jsonc json5 yaml yml toml ini cfg conf env properties gradle tf hcl proto \
+    graphql gql md mdx rst txt adoc tex csv tsv ipynb lock cmake mk nix service ejs j2";
+
+/// Returns whether files have this extension, in small letters, and code has none such after a dot.
+pub(in crate::edit) fn is_usual_extension(extension: &str) -> bool {
+    EXTENSIONS.split(' ').any(|own| own == extension)
+}
+
+/// Returns a path, and the words that a colon parts from it: `a.py：新增测试`, `a.py: new tests`. The number of a line is no such
+/// words, nor is the name of a definition (`a.py::f`).
+pub(in crate::edit) fn with_words(text: &str) -> Option<(&str, &str)> {
+    text.match_indices([':', '：']).find_map(|(at, colon)| {
+        let path = text[..at].trim_end_matches(['*', '`', '"', '\'', ' ']);
+        let behind = &text[at + colon.len()..];
+        let words = behind.trim_start_matches(['*', '`', ' ']);
+        let first = words.chars().next().filter(|first| first.is_alphabetic())?;
+        let is_apart = colon == "：" || behind.starts_with([' ', '*']) || !first.is_ascii();
+        let is_line = || {
+            words
+                .trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == ' ')
+                .starts_with(|c: char| c.is_ascii_digit())
+        };
+        let is_file = has_extension(path) && is_usual_extension(&extension(path).to_lowercase());
+        (is_apart && is_file && !(words.to_ascii_lowercase().starts_with('l') && is_line())).then_some((path, words))
+    })
 }
 
 /// Returns whether a path ends in an extension.
@@ -223,6 +254,10 @@ mod tests {
             assert_eq!(bare(text), "src/calc.py", "{text}");
         }
         assert_eq!(bare("file:///src/calc.py"), "/src/calc.py");
+        for remark in ["：新增测试", ":新增测试", "： 新規作成", ": new tests", "**: nuevas pruebas", "`: the sums"]
+        {
+            assert_eq!(bare(&format!("src/calc.py{remark}")), "src/calc.py", "{remark}");
+        }
     }
 
     #[test]
@@ -240,6 +275,9 @@ mod tests {
             "「メモ」.txt",
             "don’t.md",
             "C#.md",
+            "src/calc.py::add",
+            "notes: today.md",
+            "src/app:main",
             "notes#1.md",
             "line 5",
             "the line 5.txt",

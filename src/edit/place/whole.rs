@@ -12,7 +12,7 @@ use super::splice::sure;
 use super::transcript;
 use super::wrapped::unwrapped;
 use crate::edit::locate::{lost_indentation, with_own_width, with_recipe_tabs, with_tabs};
-use crate::edit::path::is_prose;
+use crate::edit::path::{is_prose, with_words};
 use crate::edit::stream::paths::heads::headed;
 use crate::edit::stream::paths::{holds_line, same_path};
 use crate::edit::{Edit, Format, Op, bytes};
@@ -293,7 +293,8 @@ fn without_heading<'c>(content: &'c str, old: Option<&str>, path: &str) -> &'c s
     let label =
         bare.split_once([':', '：']).filter(|(label, _)| LABELS.contains(&label.trim().to_lowercase().as_str()));
     let name = label.map_or(bare, |(_, name)| name.trim());
-    let is_path = same_path(name, path) || headed(bare, &[]).is_some_and(|own| same_path(&own, path));
+    let is_path = same_path(name, path)
+        || with_words(bare).is_none() && headed(bare, &[]).is_some_and(|own| same_path(&own, path));
     let said = match old {
         Some(old) => !holds_line(old, first),
         None => label.is_some() || rest.starts_with("#!") || !takes_comment(first.trim_start(), path),

@@ -13,12 +13,12 @@ use std::borrow::Cow;
 
 use self::remarks::{has_remark, without_remark};
 use super::pieces::KnownFile;
-use crate::edit::path::{bare, has_extension};
+use crate::edit::path::{bare, has_extension, is_usual_extension, with_words};
 
 /// Returns a line that is nothing but a path, perhaps with a label or marks around it. A line whose beginning
 /// [`may_be_path`] let go is none, so that it is the same in whatever pieces it arrives.
 pub(in crate::edit) fn path_line(line: &str, known: &[KnownFile]) -> Option<String> {
-    if line.trim().len() > LONGEST_LINE || is_of_tree(line) {
+    if line.trim().len() > LONGEST_LINE || is_of_tree(line) || with_words(line).is_some() {
         return None;
     }
     let text = slashed(undressed(line));
@@ -348,18 +348,12 @@ pub(in crate::edit) fn is_likely(word: &str, known: &[KnownFile]) -> bool {
     }
     let extension = extension.to_lowercase();
     let ends_so = |file: &KnownFile| file.path.rsplit_once('.').is_some_and(|(_, end)| end == extension);
-    let is_extension =
-        EXTENSIONS.split(' ').any(|own| own == extension) || is_likely(stem, known) || known.iter().any(ends_so);
+    let is_extension = is_usual_extension(&extension) || is_likely(stem, known) || known.iter().any(ends_so);
     let is_product =
         || PRODUCTS.split(' ').any(|own| own == name) && !known.iter().any(|file| same_path(word, &file.path));
     is_extension && !is_product()
 }
 
-/// Extensions of files that code does not have after a dot.
-const EXTENSIONS: &str = "py pyi rs go js jsx mjs cjs ts tsx java kt kts scala swift c h cc cpp cxx hpp hh cs fs vb rb php pl lua \
-    r jl ex exs erl hs ml clj dart zig nim sh bash zsh fish ps1 bat cmd sql html htm css scss sass less vue \
-    svelte astro xml svg json jsonc json5 yaml yml toml ini cfg conf env properties gradle tf hcl proto \
-    graphql gql md mdx rst txt adoc tex csv tsv ipynb lock cmake mk nix service ejs j2";
 /// Names behind a dot that files have, beside those that end in `ignore` and `rc`.
 const DOTFILES: &str = "env editorconfig gitattributes gitmodules gitkeep nojekyll htaccess python-version";
 /// Names that end as files do and are none.

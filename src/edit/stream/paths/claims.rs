@@ -1,6 +1,6 @@
 //! The file that the prose above a block says the block is for, where no path heads it. A name that is only mentioned is none.
 
-use super::heads::{mentioned, names};
+use super::heads::{before_words, mentioned, names};
 use super::wording::{
     ASIDE, BAD, BAD_EXAMPLES, BEGIN_TO_MAKE, BETWEEN, CHANGE, CHANGE_BEHIND, EXAMPLE, FILE_ABROAD, INSIDE, LEAD,
     LET_ME, MAKE, MENTIONS, NEW_ABROAD, NEW_BEFORE, NEW_BEHIND, NOT, NOT_ANYWHERE, PART_OF, PLACES, PRESENT, PRESENTS,
@@ -96,9 +96,10 @@ pub(in crate::edit) fn presented(said: &str, known: &[KnownFile], is_of: impl Fn
 }
 
 /// Returns the path that a line of prose above an edit names: of the one file in play that it mentions, or of the file that
-/// it presents.
+/// it begins with or presents.
 pub(in crate::edit) fn of_prose(said: &str, known: &[KnownFile]) -> Option<String> {
-    mentioned(said, known).map(str::to_string).or_else(|| presented(said, known, |_| false))
+    let named = mentioned(said, known).or_else(|| before_words(said, known));
+    named.map(str::to_string).or_else(|| presented(said, known, |_| false))
 }
 
 /// Returns whether a line presents a file that is not there, and nothing else: `Here is new.py.`

@@ -3,7 +3,7 @@
 use super::spaced::{HEAD_WORDS, MOST_WORDS, named, quoted};
 use super::{KnownFile, LONGEST_LINE, is_file, is_likely, is_path};
 use crate::edit::names;
-use crate::edit::path::bare;
+use crate::edit::path::{bare, with_words};
 
 /// Returns the path of the file that a line above a block heads in a way of its own, and that means nothing else:
 /// `Updated src/a.py:`, `<path>a.py</path>`, `{"path": "a.py"}`, `(src/a.py)`. A command is none.
@@ -17,6 +17,9 @@ pub(in crate::edit) fn headed(line: &str, known: &[KnownFile]) -> Option<String>
     }
     if let Some(name) = named(line, known) {
         return Some(name);
+    }
+    if let Some(path) = before_words(line, known) {
+        return Some(path.to_string());
     }
     let line = in_tags(line).unwrap_or(line);
     let in_quotes = quoted(line);
@@ -48,6 +51,44 @@ pub(in crate::edit) fn headed(line: &str, known: &[KnownFile]) -> Option<String>
     let path = path.filter(|path| words == 0 || fits(path))?;
     Some(path.to_string())
 }
+
+/// Returns the path that a line begins with, and of the file of which it goes on to say in a few words what becomes of it:
+/// `tests/a.py: new tests`. What is shown, run or left is no file.
+pub(super) fn before_words<'l>(line: &'l str, known: &[KnownFile]) -> Option<&'l str> {
+    const OTHER: [&str; 20] = [
+        "usage",
+        "example",
+        "output",
+        "run",
+        "running",
+        "see",
+        "use",
+        "using",
+        "call",
+        "before",
+        "old",
+        "original",
+        "not",
+        "no",
+        "unchanged",
+        "same",
+        "error",
+        "existing",
+        "current",
+        "wrong",
+    ];
+    let (path, words) = with_words(line)?;
+    let (before, path) = path.rsplit_once([' ', '\t']).unwrap_or(("", path));
+    let path = path.trim_start_matches(['*', '`', '"', '\'']);
+    let mut own = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_said = own.clone().count() <= MOST_SAID && !own.any(|word| OTHER.contains(&word.to_lowercase().as_str()));
+    // An item of a list tells what a file is.
+    let is_item = before.trim_start().starts_with(['-', '•', '+']) || before.trim() == "*";
+    (is_said && !is_item && !before.contains(char::is_alphabetic) && is_likely(path, known)).then_some(path)
+}
+
+/// More words than this say something else.
+const MOST_SAID: usize = 8;
 
 /// Returns the text between an opening and a closing tag.
 fn in_tags(line: &str) -> Option<&str> {
@@ -87,6 +128,7 @@ pub(super) fn names(line: &str, path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::path_line;
     use super::*;
 
     #[test]
@@ -120,6 +162,22 @@ mod tests {
             assert_eq!(headed(line, &[]).as_deref(), Some("new.py"), "{line}");
         }
         for line in [
+            "src/new.py：新增测试",
+            "src/new.py:新增测试",
+            "2. src/new.py：新規作成",
+            "### `src/new.py`: new tests",
+            "**src/new.py:** nuevas pruebas para f",
+        ] {
+            assert_eq!(headed(line, &[]).as_deref(), Some("src/new.py"), "{line}");
+            assert_eq!(path_line(line, &[]), None, "{line}");
+        }
+        for line in [
+            "src/new.py: usage",
+            "- src/new.py: adds the sums",
+            "* `src/new.py`: adds the sums",
+            "src/new.py: run it like this:",
+            "src/new.py: stays as it is, because nothing of it is used by the rest any more",
+            "math.floor: rounds down",
             "cat > src/new.py",
             "$ cat src/new.py",
             "> src/new.py",
