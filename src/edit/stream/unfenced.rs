@@ -6,8 +6,10 @@ pub(super) mod parts;
 use serde_json::Value;
 
 use self::parts::{MOST_TRIES, Names, PATHS, REPLACEMENTS, SEARCHES, find, without_fence};
+use super::paths::is_likely;
 use super::paths::namesakes::has_nearly_all;
 use super::pieces::KnownFile;
+use super::tags::attribute;
 use crate::edit::format::Format;
 use crate::edit::locate::SearchShape;
 use crate::edit::op::{Edit, Op};
@@ -126,11 +128,16 @@ fn tag(text: &str, known: &[KnownFile], edits: &mut Vec<(String, Op)>) -> Option
         let file = find(path, known)?;
         let below = text.find('\n').map(|at| &text[at..])?.trim_start();
         let tag = TEXTS.iter().copied().flatten().find(|tag| below.starts_with(&format!("<{tag}>")))?;
-        (file, *tag, text.len() - below.len() + tag.len() + 2)
+        (file.to_string(), *tag, text.len() - below.len() + tag.len() + 2)
+    } else if name == ARTIFACT {
+        let named = ["title", "identifier"].iter().filter_map(|key| attribute(inside, key));
+        let own =
+            |path: String| find(&path, known).map(str::to_string).or_else(|| is_likely(&path, known).then_some(path));
+        (named.filter_map(own).next()?, name, inside.len() + 2)
     } else if rest.is_empty() || rest.starts_with(CDATA.0) {
         let named = inside.split_once('=');
         let named = named.filter(|(before, _)| PATHS.concat().iter().chain(&["name"]).any(|n| before.ends_with(n)));
-        (find(named.map_or(inside, |(_, value)| value), known)?, name, inside.len() + 2)
+        (find(named.map_or(inside, |(_, value)| value), known)?.to_string(), name, inside.len() + 2)
     } else {
         return None;
     };
@@ -148,10 +155,12 @@ fn tag(text: &str, known: &[KnownFile], edits: &mut Vec<(String, Op)>) -> Option
     if content.trim().is_empty() {
         return None;
     }
-    edits.push((file.to_string(), Op::Overwrite { content: content.to_string() }));
+    edits.push((file, Op::Overwrite { content: content.to_string() }));
     Some(at + close.len())
 }
 
+/// The tag that chats put around a document; its title, or the name by which it is known, may be a path.
+const ARTIFACT: &str = "antArtifact";
 /// The marks around text that is not read as XML.
 const CDATA: (&str, &str) = ("<![CDATA[", "]]>");
 
@@ -182,12 +191,24 @@ mod tests {
             ("<file path=\"calc.py\">\n```python\nx = 2\n```\n</file>", calc("x = 2\n")),
             ("<a.py>\nx = 2\n</a.py>", vec![("src/a.py".into(), "x = 2\n".into())]),
             ("<file path=\"calc.py\"><![CDATA[x = 2\n]]></file>", calc("x = 2\n")),
+            (
+                "<antArtifact identifier=\"x\" type=\"application/vnd.ant.code\" title=\"calc.py\">\nx = 2\n</antArtifact>",
+                calc("x = 2\n"),
+            ),
+            (
+                "<antArtifact identifier=\"calc.py\" title=\"Sums\">\n```python\nx = 2\n```\n</antArtifact>",
+                calc("x = 2\n"),
+            ),
             ("<file>\n<path>calc.py</path>\n<content>\nx = 2\n</content>\n</file>", calc("x = 2\n")),
             ("{\"calc.py\": \"x = 2\\n\"}", calc("x = 2\n")),
         ] {
             assert_eq!(read(text, Format::WHOLE), files, "{text}");
             assert_eq!(read(text, Format::TOOLS), files, "{text}");
         }
+        let new = "<antArtifact identifier=\"n\" title=\"src/new.py\">\nx = 2\n</antArtifact>";
+        assert_eq!(read(new, Format::WHOLE), [("src/new.py".to_string(), "x = 2\n".to_string())]);
+        assert_eq!(read(new, Format::TOOLS), [], "a new file is made by a call");
+        assert_eq!(read(&new.replace("src/new.py", "Sums"), Format::WHOLE), []);
         let two = "{\"path\": \"calc.py\", \"content\": \"1\"}\n<src/a.py>\n2\n</src/a.py>\n";
         assert_eq!(read(two, Format::BLOCKS).len(), 2);
     }

@@ -80,6 +80,7 @@ pub(super) fn unread_text(
     let first = |is: fn(&Unread) -> bool| whys.iter().find(|why| is(why)).cloned();
     let why = other_files(&whys)
         .or_else(|| first(|why| matches!(why, Unread::NoPlace(_))))
+        .or_else(|| (!is_read && holds_artifact(&prose)).then(|| perhaps_only(known)))
         .or_else(|| {
             let is_bare = || stands_unfenced(&prose, known) || !displays && holds_version(&prose, known);
             (!is_read && (holds_file(&prose, known) || is_bare())).then_some(Unread::NoForm)
@@ -117,6 +118,16 @@ fn other_files(whys: &[Unread]) -> Option<Unread> {
         }
     }
     (!paths.is_empty()).then(|| Unread::OtherFile(paths.join(", ")))
+}
+
+/// Returns the reason of a text that names no file: it may be that of the only one in play.
+fn perhaps_only(known: &[KnownFile]) -> Unread {
+    if let [file] = known { Unread::PerhapsOf(file.path.clone()) } else { Unread::NoFile }
+}
+
+/// Returns whether a text holds a document between the tags that chats put around one.
+fn holds_artifact(text: &str) -> bool {
+    text.lines().any(|line| line.trim_start().starts_with("<antArtifact ")) && text.contains("</antArtifact>")
 }
 
 /// Returns the reason of the only block of code, where it names no file and may be the new text of the only one in play: it has
@@ -411,7 +422,6 @@ mod tests {
             quoted,
             format!("<pre><code>\n{changed}</code></pre>\n"),
             format!("<boltAction type=\"file\" filePath=\"calc.py\">\n{changed}</boltAction>\n"),
-            format!("<antArtifact title=\"calc.py\">\n{changed}</antArtifact>\n"),
             format!("<document>\n<source>calc.py</source>\n{changed}</document>\n"),
         ] {
             for format in [Format::TOOLS, Format::WHOLE, Format::BLOCKS] {
