@@ -25,7 +25,7 @@ mod place;
 pub mod stream;
 
 pub use format::Format;
-pub use group::{Current, GroupRules, Lookup, NO_FILE, PastChanges, TextRead, apply};
+pub use group::{Current, GroupRules, Lookup, NO_FILE, PastChanges, TextRead, Wishes, apply};
 pub use locate::SearchShape;
 pub use op::{Edit, Op, PatchHunk};
 pub use outcome::{EditOutcome, EditResult, EditStatus, UNCHANGED};

@@ -726,6 +726,23 @@ async fn a_file_that_stays_as_it_is_answers_a_question() {
     assert!(ran.notices().iter().any(|notice| notice.contains("`nebula undo`")), "{:?}", ran.notices());
 }
 
+/// A whole file that lacks a definition which nobody named is no certain one, and what names it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_whole_file_that_loses_one_definition_is_put_to_a_person() {
+    let file: String = (0..8).map(|n| format!("def f{n}():\n    return {n}\n\n\n")).collect();
+    let lost = file.replace("def f3():\n    return 3\n\n\n", "").replace("return 1\n", "return 11\n");
+    let reply = format!("calc.py\n```python\n{lost}```\n");
+    let world = World::new().file("calc.py", &file);
+    for (prompt, written) in [("Make f1 return 11", false), ("Make f1 return 11 and drop f3", true)] {
+        let words = ["--format", "whole", "--approve", "edits", &format!("{prompt} @calc.py")];
+        let ran = task(&world, UNKNOWN, &words, &[&reply, "I cannot."]).await;
+        assert_eq!(world.read("calc.py"), if written { &lost } else { &file }.clone(), "{prompt}: {:?}", ran.notices());
+        if !written {
+            assert!(ran.last_message(1).contains("it leaves out f3"), "{}", ran.last_message(1));
+        }
+    }
+}
+
 /// A line under the path of a file makes a heading of it, of a new file as of one that is there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_underlined_path_heads_a_file() {

@@ -109,6 +109,21 @@ fn changed(old: &str, new: &str) -> place::Splice {
 const JOINED: &str = "joined with an edit before it, which changed the same lines";
 const TWICE: &str = "an edit before it in the same answer changed the same lines. Send both as one change.";
 
+/// Returns a whole new text of a file, in doubt where definitions are gone that nobody said should go.
+fn with_losses(new: NewText, staying: &str, edit: &Edit, rules: &GroupRules) -> NewText {
+    let Some(wishes) = rules.wishes.as_ref().filter(|_| edit.format != Format::TOOLS) else { return new };
+    if new.found.rung == Rung::Inexact {
+        return new;
+    }
+    let gone = place::gone(staying, &new.text);
+    let unsaid = wishes.unsaid(&gone, &place::definition_names(staying));
+    if unsaid.is_empty() {
+        return new;
+    }
+    let detail = format!("it leaves out {}, and nobody said so", unsaid.join(", "));
+    NewText { found: PlaceMatch { rung: Rung::Inexact, detail: Some(detail) }, ..new }
+}
+
 /// The most files that a path may mean for them to be named; of more, none is.
 const MOST_MEANT: usize = 8;
 
@@ -266,6 +281,7 @@ impl File {
                 let bare = bytes::unmarked(*encoding, content);
                 let staying = staying(text, bare, &self.gains);
                 let new = place::whole((text, &staying.text), bare, edit, &self.path)?;
+                let new = with_losses(new, &staying.text, edit, rules);
                 if new.text == *text {
                     return Ok(if self.has_changed(rules) { EditStatus::Made } else { EditStatus::Same });
                 }

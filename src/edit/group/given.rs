@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::earlier::PastChanges;
+use super::wishes::Wishes;
 use crate::edit::stream::KnownFile;
 use crate::proposal::{Merger, State};
 
@@ -60,4 +61,6 @@ pub struct GroupRules {
     pub merger: Merger,
     /// The changes made to files before, by path: an edit whose effect stands since is [`Made`](crate::edit::EditStatus::Made).
     pub past: HashMap<String, PastChanges>,
+    /// The words by which definitions may go: a whole new text that leaves out others is inexact. `None`: they are not known.
+    pub wishes: Option<Wishes>,
 }

@@ -6,6 +6,7 @@ mod given;
 mod joined;
 mod moved;
 mod refusals;
+mod wishes;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 pub use earlier::PastChanges;
 pub use given::{Current, GroupRules, Lookup, TextRead};
 pub use refusals::NO_FILE;
+pub use wishes::Wishes;
 
 use self::earlier::is_same;
 use self::file::{File, FileState, MoveEnd};

@@ -1221,6 +1221,34 @@ fn a_line_of_a_hunk_without_its_mark_is_not_passed_over() {
     let outcome = run(&[edit], &[("main.go", main)], false);
     assert!(outcome.changes.is_empty() && outcome.text().contains("hunk 2 of 2"), "{}", outcome.text());
 }
+
+#[test]
+fn a_whole_file_that_leaves_out_a_definition_that_nobody_named_is_a_guess() {
+    let names = ["circle", "square", "rectangle", "cube"];
+    let file: String = names.map(|name| format!("def {name}(a):\n    return {name}_of(a)\n\n\n")).concat();
+    let content =
+        file.replace("def rectangle(a):\n    return rectangle_of(a)\n\n\n", "").replace("square_of", "power_of");
+    let run = |prompt: &str, format: Format, content: &str| {
+        let mut lookup = |path: &str| {
+            let state = State::file(file.as_bytes());
+            Ok(Current { path: path.to_string(), state, seen: true, read: None, instead: Vec::new(), withheld: None })
+        };
+        let edit = Edit::new("s.py", Op::Overwrite { content: content.into() }, format, format.name());
+        let wishes = Some(Wishes::new(prompt.to_string(), std::iter::empty()));
+        apply(&[edit], &mut lookup, &GroupRules { wishes, ..GroupRules::default() })
+    };
+    let outcome = run("make square faster", Format::WHOLE, &content);
+    assert_eq!(outcome.results[0].rung(), Some(Rung::Inexact));
+    assert!(outcome.text().contains("it leaves out rectangle"), "{}", outcome.text());
+    for outcome in [
+        run("remove rectangle", Format::WHOLE, &content),
+        run("make square faster", Format::TOOLS, &content),
+        run("make square faster", Format::WHOLE, &file.replace("square_of", "power_of")),
+    ] {
+        assert_eq!(outcome.results[0].rung(), Some(Rung::Exact), "{}", outcome.text());
+    }
+}
+
 #[test]
 fn dots_are_never_written_as_keys() {
     let file = "{\n  \"name\": \"a\",\n  \"deps\": {\n    \"x\": \"1\"\n  }\n}\n";

@@ -21,7 +21,7 @@ mod wrapped;
 
 pub(super) use added::{AddedPlace, added};
 pub(super) use guard::{begin_alike, elided_definitions};
-pub(super) use part::{definition_lines, definition_names, is_standing_definition, same_definition};
+pub(super) use part::{definition_lines, definition_names, gone, is_standing_definition, same_definition};
 pub use passage::unfenced;
 pub(super) use snippet::{begins_passage, passages};
 pub(super) use splice::{Done, Splice, Step, TargetText, sure};

@@ -141,6 +141,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
         "独自の権限を持たないリンクか、編集するには大きすぎます",
     ),
     ("it leaves out {n} of the file's {all} definitions", "ファイルの定義{all}個のうち{n}個が抜けています"),
+    ("it leaves out {names}, and nobody said so", "{names}が抜けていますが、そのような指示はありません"),
     ("it leaves out {n} of the file's {all} lines", "ファイルの{all}行のうち{n}行が抜けています"),
     ("`{line}` filled with the lines of the file", "`{line}`をファイルの行で補完"),
     (

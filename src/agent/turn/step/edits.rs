@@ -19,12 +19,12 @@ use crate::agent::turn::step::edit_records::{edit_record, is_told, known_files};
 use crate::agent::turn::step::results::{Reported, is_open, own_hunks, verdict};
 use crate::agent::turn::step::syntax;
 use crate::agent::turn::step::unread_files::{self, ShownFile};
-use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op, TextRead};
+use crate::edit::{self, Current, Edit, EditResult, GroupRules, Op, TextRead, Wishes};
 use crate::memory::ChangesetCause;
 use crate::messages::agent as say;
 use crate::proposal::{FileChange, MergedFile, Proposal, Rung, State};
 use crate::protocol::{CallState, ItemId, Level, Notice, NoticeAction, Outcome};
-use crate::provider::ToolCall;
+use crate::provider::{Role, ToolCall};
 use crate::text::time;
 use crate::tools::FileVersion;
 use crate::workspace::{Access, holds_secrets};
@@ -90,7 +90,7 @@ pub async fn edits(
 ) -> EditsResult {
     let mut pending = edits.0;
     let flat: Vec<Edit> = pending.iter().flat_map(|p| p.edits.iter().cloned()).collect();
-    let placing = place(context, &session.files, flat, stop);
+    let placing = place(context, &session.files, (flat, Some(wishes(session))), stop);
     let Some(PlacedEdits { changes, results, merged, excused, shown }) = stop.run_until_cancelled(placing).await else {
         return interrupted(&context.events, pending).await;
     };
@@ -147,6 +147,13 @@ pub async fn edits(
 fn reported(session: &Conversation) -> Reported {
     let is_question = session.prompt_text().is_some_and(|prompt| wants_no_change(&prompt));
     Reported { changed: session.files.changed_in_turn(), is_question, ..Reported::default() }
+}
+
+/// Returns what was said of what the edits are to do: by the person in this turn, and by the model in its last two answers.
+fn wishes(session: &Conversation) -> Wishes {
+    let answers = session.messages.iter().rev().filter(|message| message.role == Role::Assistant).take(2);
+    let answers: Vec<String> = answers.map(|message| message.text().into_owned()).collect();
+    Wishes::new(session.prompt_text().unwrap_or_default(), answers.iter().map(String::as_str))
 }
 
 /// Returns whether an edit names lines that are not in its file. What is refused for another reason, or asked about, says
@@ -253,7 +260,7 @@ struct PlacedEdits {
 async fn place(
     context: &Arc<SessionContext>,
     files: &SessionFiles,
-    edits: Vec<Edit>,
+    (edits, wishes): (Vec<Edit>, Option<Wishes>),
     stop: &CancellationToken,
 ) -> PlacedEdits {
     let (context, workspace) = (Arc::clone(context), context.services.workspace.stopped_by(stop));
@@ -289,7 +296,7 @@ async fn place(
         };
         let merger = context.services.archive.merger().clone();
         let questioned = Some(questioned);
-        let rules = GroupRules { in_play, all_or_nothing: false, questioned, unattended, known, merger, past };
+        let rules = GroupRules { in_play, all_or_nothing: false, questioned, unattended, known, merger, past, wishes };
         let mut outcome = edit::apply(&edits, &mut lookup, &rules);
         labels::label(&mut outcome.changes);
         workspace.note_other_names(&mut outcome.changes);

@@ -1,10 +1,12 @@
 //! A definition that stands alone under its file's path: it takes the place of its only namesake in the file.
 
+mod gone;
 mod outline;
 
 use std::collections::HashSet;
 use std::ops::Range;
 
+pub(in crate::edit) use gone::gone;
 pub(super) use outline::{
     Definition, METHOD, decorated, definitions, extent, has_receiver, is_decoration, lone, methods, only, outermost,
     outside,
