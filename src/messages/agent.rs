@@ -209,6 +209,7 @@ messages! {
     block_without_place(path): "The block for {path} is neither the whole file nor a part whose place is certain.", "{path}のブロックはファイル全体ではなく、確実に位置が決まる一部でもありません。";
     block_for_raw_file(path): "The answer holds text for {path}, which is not text that can be rewritten: only a search and replace of exact bytes changes it.", "回答に{path}の本文がありますが、このファイルは書き換え可能なテキストではありません。変更できるのは、バイト列が一致する検索と置換だけです。";
     block_for_uncompared_file(path): "The answer holds text for {path}, which blocks are not compared with, for its size or its encoding: only a search and replace, or a call, changes it.", "回答に{path}の本文がありますが、このファイルは大きさまたは文字コードのためブロックと比較されません。変更できるのは、検索と置換、または呼び出しだけです。";
+    only_a_path(path): "The answer names {path} and holds no text for it.", "回答には{path}のパスがあるだけで、本文がありません。";
     block_as_it_is(path): "{path} has the text of the block already.", "{path}にはすでにブロックと同じ本文があります。";
     edit_not_applied: "an edit was not applied", "適用されていない編集があります";
     edit_without_place: "Its place was not found in its file; the other edits of this turn were made.", "ファイル内に該当箇所が見つかりませんでした。このターンのほかの編集は行われました。";

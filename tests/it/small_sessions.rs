@@ -726,6 +726,27 @@ async fn a_file_that_stays_as_it_is_answers_a_question() {
     assert!(ran.notices().iter().any(|notice| notice.contains("`nebula undo`")), "{:?}", ran.notices());
 }
 
+/// An answer that is nothing but a path is no end of a wish, and one of a question.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_of_a_path_alone_is_asked_for_its_text() {
+    let file: String = (0..8).map(|n| format!("def f{n}():\n    return {n}\n\n\n")).collect();
+    let whole = format!("calc.py\n```python\n{}```\n", file.replace("return 1", "return 11"));
+    for alone in ["calc.py", "calc.py\n```python\n```\n"] {
+        let world = World::new().file("calc.py", &file);
+        let words = ["--format", "whole", "--approve", "edits", "Make f1 return 11 in @calc.py"];
+        let ran = task(&world, UNKNOWN, &words, &[alone, alone, "Unasked."]).await;
+        assert_eq!((ran.requests.len(), &ran.done()["changed"]), (2, &json!(0)), "{alone}");
+        assert!(ran.last_message(1).contains("calc.py: nothing was written."), "{}", ran.last_message(1));
+        let said = "no file was changed. The answer names calc.py and holds no text for it.";
+        assert!(ran.notices().contains(&said), "{alone}: {:?}", ran.notices());
+        let ran = task(&world, UNKNOWN, &words, &[alone, &whole]).await;
+        assert!(world.read("calc.py").contains("return 11"), "{alone}: {:?}", ran.notices());
+    }
+    let world = World::new().file("calc.py", &file);
+    let ran = task(&world, UNKNOWN, &["--approve", "edits", "Which file defines f1? @calc.py"], &["calc.py"]).await;
+    assert_eq!((ran.requests.len(), ran.notices()), (1, Vec::new()));
+}
+
 /// A whole file that lacks a definition which nobody named is no certain one, and what names it is.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_whole_file_that_loses_one_definition_is_put_to_a_person() {

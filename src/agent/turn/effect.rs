@@ -7,6 +7,7 @@ use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::ResultRecord;
 use crate::agent::turn::follow_up::FollowUp;
+use crate::agent::turn::prompt_kind::wants_no_change;
 use crate::edit::stream::{Unread, UnreadText, unread};
 use crate::edit::{Format, NO_FILE};
 use crate::messages::agent as say;
@@ -131,6 +132,10 @@ impl Effect {
         {
             *why = true_why;
         }
+        let is_answered = || self.changed || session.prompt_text().is_some_and(|prompt| wants_no_change(&prompt));
+        if found.as_ref().is_some_and(|found| matches!(found.why, Unread::OnlyPath(_))) && is_answered() {
+            found = None;
+        }
         self.unread = found.or(self.unread.take());
     }
 
@@ -155,7 +160,7 @@ impl Effect {
     }
 
     /// Returns whether the model is asked once more, in a turn that would end without a change, because a block of its answer
-    /// has no place in its file, or where edits are written as text because one that names no file may be that of the only
+    /// has no place in its file, or where the answer is nothing but a path, or where edits are written as text because one that names no file may be that of the only
     /// one in play; and in one that changed something because of a step of the same answer without a place, or of a block for
     /// a file that was left as it is.
     pub fn asks_again(&mut self, session: &mut Conversation, settings: &Settings, follow_up: &mut FollowUp) -> bool {
@@ -172,6 +177,9 @@ impl Effect {
             }
             Some(UnreadText { why: Unread::NoPlace(path), .. }) if is_idle && session.undecided.is_empty() => {
                 follow_up.again_for(session, path, settings.format)
+            }
+            Some(UnreadText { why: Unread::OnlyPath(path), .. }) if is_idle && session.undecided.is_empty() => {
+                follow_up.again_without_text(session, path, settings.format)
             }
             Some(UnreadText { why: Unread::PerhapsOf(path), .. })
                 if is_idle && session.undecided.is_empty() && settings.format != Format::TOOLS =>
@@ -232,6 +240,7 @@ fn sentence(why: &Unread) -> String {
         Unread::NoFile | Unread::PerhapsOf(_) => say::block_without_file().to_string(),
         Unread::OtherFile(paths) => say::block_of_other_file(paths),
         Unread::NoPlace(path) | Unread::Step(path) => say::block_without_place(path),
+        Unread::OnlyPath(path) => say::only_a_path(path),
         Unread::AsItIs(path) => say::block_as_it_is(path),
         Unread::NotCompared { path, is_raw: true } => say::block_for_raw_file(path),
         Unread::NotCompared { path, .. } => say::block_for_uncompared_file(path),

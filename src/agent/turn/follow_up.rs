@@ -63,6 +63,12 @@ impl FollowUp {
         self.again_because(session, &why, format)
     }
 
+    /// Returns whether the model is asked once more because its answer is nothing but the path of this file.
+    pub fn again_without_text(&mut self, session: &mut Conversation, path: &str, format: Format) -> bool {
+        let why = format!("{path}: nothing was written. The answer names the file and holds no text for it.");
+        self.again_because(session, &why, format)
+    }
+
     fn again_because(&mut self, session: &mut Conversation, why: &str, format: Format) -> bool {
         let is_asked = self.again(session, Unfinished::Unplaced);
         if is_asked {

@@ -242,6 +242,9 @@ pub fn unread(
     let parser = Parser::new(Some(format), Arc::clone(&known), Arc::clone(&calls)).displaying(displays);
     let (pieces, blocks) = parsed(text, parser);
     let is_prose = pieces.iter().all(|piece| matches!(piece, Piece::Prose(_)));
+    if let Some(path) = unread::only_path(text, &known).filter(|_| is_prose) {
+        return Some(UnreadText { why: Unread::OnlyPath(path), beside_edit: false });
+    }
     if is_prose && !displays && !edits_in_no_format(text, Some(format), &known, calls).is_empty() {
         let left = block::answer::left(&blocks, format, &known);
         return left.map(|path| UnreadText { why: Unread::Step(path), beside_edit: true });

@@ -6,9 +6,9 @@ use super::block::{MOST_COMPARED, UnreadBlock, changes_definition, is_within, sh
 use super::paths::claims::warns;
 use super::paths::namesakes::meant_by;
 use super::paths::spaced::perhaps_named;
-use super::paths::{path_line, same_path};
+use super::paths::{is_likely, path_line, same_path};
 use super::pieces::{KnownFile, Piece};
-use super::starts::language;
+use super::starts::{Fence, language};
 use super::unfenced::parts::holds_part;
 use crate::edit::path::{is_language, may_name};
 use crate::edit::{Edit, Format, Op, names};
@@ -44,6 +44,8 @@ pub enum Unread {
         /// It is no Unicode text; else it is too large or not UTF-8.
         is_raw: bool,
     },
+    /// Nothing but the path of this file, perhaps with a fence that holds nothing.
+    OnlyPath(String),
     /// The text of a file in a form that is not read.
     NoForm,
 }
@@ -55,7 +57,10 @@ const LEAST: usize = 3;
 /// Returns whether a text may hold something that looks like an edit.
 pub(super) fn may_hold(text: &str, format: Format, known: &[KnownFile]) -> bool {
     let is_bare = || stands_unfenced(text, known) || holds_version(text, known) || holds_part(text, false, known);
-    text.contains(['`', '~', '{', '<']) || may_quote(text, format, known) || is_bare()
+    text.contains(['`', '~', '{', '<'])
+        || only_path(text, known).is_some()
+        || may_quote(text, format, known)
+        || is_bare()
 }
 
 fn may_quote(text: &str, format: Format, known: &[KnownFile]) -> bool {
@@ -195,6 +200,29 @@ fn quotes_file(text: &str, known: &[KnownFile]) -> bool {
     })
 }
 
+/// Returns the path that an answer holds and nothing else, perhaps with a fence around nothing; of a fence alone, that of the only
+/// file in play.
+pub(super) fn only_path(text: &str, known: &[KnownFile]) -> Option<String> {
+    const LONGEST: usize = 600;
+    let mut paths: Vec<String> = Vec::new();
+    let mut is_fenced = false;
+    for line in text.lines().filter(|line| !line.trim().is_empty() && text.len() <= LONGEST) {
+        let fence = Fence::open(line);
+        is_fenced |= fence.is_some();
+        match (path_line(line, known).filter(|path| is_likely(path, known)), fence) {
+            (Some(path), _) if !paths.contains(&path) => paths.push(path),
+            (Some(_), _) => {}
+            (None, Some(fence)) => paths.extend(fence.path(known)),
+            (None, None) => return None,
+        }
+    }
+    match (paths.as_slice(), known) {
+        ([path], _) => Some(path.clone()),
+        ([], [file]) if is_fenced => Some(file.path.clone()),
+        _ => None,
+    }
+}
+
 /// Returns whether most lines of a known file, and others, follow its path without a fence around them.
 fn stands_unfenced(text: &str, known: &[KnownFile]) -> bool {
     let mut rest = text;
@@ -283,6 +311,19 @@ mod tests {
             ] {
                 assert_eq!(why(&format!("{other}{one}"), format), None, "{other}");
             }
+        }
+    }
+
+    #[test]
+    fn an_answer_of_a_path_alone_is_told() {
+        let only = || Some(Unread::OnlyPath("calc.py".into()));
+        for text in ["calc.py", "`calc.py`\n", "calc.py\n```python\n```\n", "```calc.py\n```\n"] {
+            assert_eq!(why(text, Format::WHOLE), only(), "{text}");
+        }
+        let other = |path: &str| Some(Unread::OnlyPath(path.into()));
+        assert_eq!(why("tests/test_x.py\n", Format::TOOLS), other("tests/test_x.py"));
+        for text in ["It is in calc.py", "calc.py\napp.toml\n", "Done.", "```\n```\n", "math.floor"] {
+            assert!(!matches!(why(text, Format::WHOLE), Some(Unread::OnlyPath(_))), "{text}");
         }
     }
 
