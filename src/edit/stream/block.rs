@@ -3,6 +3,8 @@
 pub(super) mod answer;
 mod steps;
 
+use std::ops::Range;
+
 use super::paths::claims::{Claim, Prose, claim, presented, warns};
 use super::paths::heads::headed;
 use super::paths::labels::{is_other_way, is_past};
@@ -11,10 +13,11 @@ use super::paths::{is_likely, same_path};
 use super::pieces::KnownFile;
 use super::starts::language;
 use crate::edit::format::Format;
+use crate::edit::lines::Lines;
 use crate::edit::locate::SearchShape;
 use crate::edit::op::{Edit, Op};
 use crate::edit::path::{bare, is_language, may_name};
-use crate::edit::place::{begins_passage, elided_definitions, passages, same_definition};
+use crate::edit::place::{begins_passage, definition_lines, elided_definitions, passages, same_definition};
 
 /// A block of code that is no edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,8 +137,23 @@ impl UnreadBlock {
             return None;
         }
         let is_changed = |file: &&KnownFile| passages(&file.text, &self.content, &file.path).is_some();
-        let mut files = known.iter().filter(|file| self.may_be_for(file, known)).filter(is_changed);
+        let may_be = |file: &&KnownFile| self.may_be_for(file, known) && self.is_branch_of(&file.text);
+        let mut files = known.iter().filter(may_be).filter(is_changed);
         files.next().filter(|_| files.next().is_none())
+    }
+
+    /// Returns whether it is no lone branch of a statement, or is one of a definition that the line above names, if it names any.
+    fn is_branch_of(&self, text: &str) -> bool {
+        if !is_branch(&self.content) {
+            return true;
+        }
+        let head = self.content.trim_start().lines().next().unwrap_or_default().trim_end();
+        let lines = Lines::new(text);
+        let is_named =
+            |name: &str| self.said.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name);
+        let mut named = definition_lines(&lines).into_iter().filter(|(name, _)| is_named(name)).peekable();
+        let holds = |own: Range<usize>| own.into_iter().any(|at| lines.content(at).trim() == head);
+        named.peek().is_none() || named.any(|(_, own)| holds(own))
     }
 
     /// Returns the only path of a file in the line above, whatever else it says, of one that is not in play.
@@ -148,6 +166,15 @@ impl UnreadBlock {
         let is_known = |file: &KnownFile| same_path(path, &file.path) || may_name(path, &file.path);
         (!known.iter().any(is_known)).then(|| path.to_string())
     }
+}
+
+/// Returns whether a text is a branch of a statement that begins above it: `else:`, `} catch (e) {`.
+pub(super) fn is_branch(text: &str) -> bool {
+    const BRANCHES: [&str; 9] = ["else", "elif", "elsif", "elseif", "except", "catch", "rescue", "finally", "ensure"];
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let first = first.trim_start().trim_start_matches(['}', ' ']);
+    let word = first.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    BRANCHES.contains(&word) && first.trim_end().ends_with([':', '{', ')', '}', ';']) || first.trim_end() == "else"
 }
 
 /// Returns whether a line begins with a number: `2. Use it.`
@@ -447,6 +474,16 @@ mod tests {
         };
         assert_eq!(whole("1. The port:", part), Some(false));
         assert_eq!(whole("1. All of it:", &file.replace("port: 1", "port: 2")), Some(true));
+    }
+
+    #[test]
+    fn a_branch_alone_is_one_of_the_definition_that_is_named() {
+        let file =
+            "def run(x):\n    if x:\n        a()\n    else:\n        b()\n\n\ndef other(x):\n    if x:\n        c()\n";
+        let text = |head: &str| format!("{head}\n```python\n    else:\n        d()\n```\n");
+        for (head, count) in [("In `run`:", 1), ("Change the branch:", 1), ("In `other`, add a branch:", 0)] {
+            assert_eq!(offered(&text(head), Format::WHOLE, file).len(), count, "{head}");
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::block::{MOST_COMPARED, UnreadBlock, changes_definition, is_within, shows_output};
+use super::block::{MOST_COMPARED, UnreadBlock, changes_definition, is_branch, is_within, shows_output};
 use super::paths::claims::warns;
 use super::paths::namesakes::meant_by;
 use super::paths::spaced::perhaps_named;
@@ -139,11 +139,12 @@ fn holds_artifact(text: &str) -> bool {
 /// two lines of it, and its language.
 fn perhaps_of(whys: &[Unread], blocks: &[UnreadBlock], known: &[KnownFile]) -> Option<Unread> {
     let ([Unread::NoFile], [file]) = (whys, known) else { return None };
-    let mut code = blocks.iter().filter(|block| !block.shows_output() && block.content.lines().count() >= LEAST);
+    let is_code = |block: &&UnreadBlock| block.content.lines().count() >= LEAST || is_branch(&block.content);
+    let mut code = blocks.iter().filter(|block| !block.shows_output()).filter(is_code);
     let block = code.next().filter(|block| block.path.is_none() && code.next().is_none())?;
     let language = language(&block.info);
     let is_like = (language.is_empty() || is_language(&language, &file.path))
-        && quotes_file(&block.content, known)
+        && (quotes_file(&block.content, known) || is_branch(&block.content))
         && !is_within(&block.content, &file.text);
     (is_like && !block.is_diff() && !warns(&block.said)).then(|| Unread::PerhapsOf(file.path.clone()))
 }
@@ -157,7 +158,7 @@ fn why(block: &UnreadBlock, (format, displays): (Format, bool), known: &[KnownFi
     let Some(path) = &block.path else {
         let is_change = || known.iter().any(|file| changes_definition(&file.text, &block.content));
         let is_new = || !displays && is_new(block, format, known);
-        let is_code = || is_long || is_change() || is_new();
+        let is_code = || is_long || is_branch(&block.content) || is_change() || is_new();
         let mentioned = || match format {
             Format::TOOLS => perhaps_named(&block.said, known),
             _ => block.mentioned_file(known),
@@ -325,6 +326,25 @@ mod tests {
         for text in ["It is in calc.py", "calc.py\napp.toml\n", "Done.", "```\n```\n", "math.floor"] {
             assert!(!matches!(why(text, Format::WHOLE), Some(Unread::OnlyPath(_))), "{text}");
         }
+    }
+
+    #[test]
+    fn a_branch_alone_and_a_document_in_tags_are_told() {
+        let known = [KnownFile { path: "calc.py".into(), text: FILE.into() }];
+        let why = |text: &str, format| {
+            let calls = crate::tools::ToolSet::builtin().calls();
+            crate::edit::stream::unread(text, (format, false), known.to_vec(), calls).map(|unread| unread.why)
+        };
+        let perhaps = || Some(Unread::PerhapsOf("calc.py".into()));
+        for text in [
+            "Change the branch.\n```python\nelse:\n    return 2\n```\n",
+            "Change it:\n```python\nelif x:\n    return 2\n```\n",
+            "So:\n```\n} catch (e) {\n  throw e;\n}\n```\n",
+            "<antArtifact identifier=\"a\" title=\"Sums\">\ndef one():\n    return 11\n</antArtifact>\n",
+        ] {
+            assert_eq!(why(text, Format::WHOLE), perhaps(), "{text}");
+        }
+        assert_eq!(why("It prints\n```\nelse what\n```\n", Format::WHOLE), None);
     }
 
     #[test]
