@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::commands::ShellCommand;
 use super::host::Keeper;
-use super::message::{Exit, Stopped};
+use super::message::{Exit, Stopped, Summary};
 use super::sandbox::Grant;
 use crate::archive::{ChangeKind, CommandChange, Id, Sha};
 use crate::proposal::{Counts, FileChange, HunkKind, REPOSITORY, counted, is_in_repository};
@@ -95,9 +95,9 @@ impl CommandReport {
         }
         let is_failed = !matches!(progress.exit, Some((Exit::Code(0), _)) | None);
         let output = command.running.output();
-        // Each run of some programs tries to write there; a test that fails has nothing to do with it.
-        let is_cause = || is_failed && tells_of_refusal(&output.for_model(&command.id), summary.first_cache.as_deref());
-        let caches = summary.cache_words().filter(|_| command.grant != Some(Grant::Online) && is_cause());
+        let may_tell = is_failed && command.grant != Some(Grant::Online);
+        let caches =
+            summary.cache_words().filter(|_| may_tell && tells_of_refusal(&output.for_model(&command.id), summary));
         notes.extend(caches.clone());
         // What lifts it for a command of the person's own, they are told beside it.
         notes.extend(summary.connection_words(is_failed).map(|line| {
@@ -132,11 +132,12 @@ impl CommandReport {
 }
 
 /// Returns whether what a command printed tells that it could not write: in the words of the system and of usual
-/// languages' libraries, or with the path.
-fn tells_of_refusal(output: &str, path: Option<&str>) -> bool {
-    let words = ["permission denied", "read-only file system", "eacces", "erofs", "os error 13", "os error 30"];
+/// languages' libraries, or with the path. Each run of some programs tries to; a test that fails has another cause.
+fn tells_of_refusal(output: &str, summary: &Summary) -> bool {
+    let words = ["permission denied", "read-only file", "eacces", "erofs", "os error 13", "os error 30"];
     let lower = output.to_lowercase();
-    words.iter().any(|word| lower.contains(word)) || path.is_some_and(|path| output.contains(path))
+    words.iter().any(|word| lower.contains(word))
+        || summary.first_cache.as_ref().is_some_and(|path| output.contains(path))
 }
 
 /// Returns a line a changed path, the repository as one, at most [`LISTED`], and how many more.
@@ -248,14 +249,15 @@ mod tests {
 
     #[test]
     fn refused_writes_are_told_where_the_output_tells_of_them() {
-        let path = Some("/home/me/.cargo/.package-cache");
+        let first_cache = Some("/home/me/.cargo/.package-cache".to_string());
+        let summary = Summary { first_cache, ..Summary::default() };
         for (output, tells) in [
             ("test result: FAILED. 1 passed; 1 failed", false),
             ("npm ERR! code EACCES", true),
             ("mkdir: cannot create directory: Permission denied", true),
             ("failed to open: /home/me/.cargo/.package-cache", true),
         ] {
-            assert_eq!(tells_of_refusal(output, path), tells, "{output}");
+            assert_eq!(tells_of_refusal(output, &summary), tells, "{output}");
         }
     }
 }

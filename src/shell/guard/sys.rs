@@ -20,12 +20,11 @@ use super::call::{CallReply, Notification};
 pub fn install(filter: &[libc::sock_filter], waits: bool) -> io::Result<Option<OwnedFd>> {
     let length = u16::try_from(filter.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
     let program = libc::sock_fprog { len: length, filter: filter.as_ptr().cast_mut() };
-    let listens = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    let (set, listens) = (libc::SECCOMP_SET_MODE_FILTER, libc::SECCOMP_FILTER_FLAG_NEW_LISTENER);
     let ways = if waits { vec![listens | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, listens] } else { vec![0] };
     for flags in ways {
         // SAFETY: the program and its instructions outlive the call, which only reads them.
-        let made =
-            unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) };
+        let made = unsafe { libc::syscall(libc::SYS_seccomp, set, flags, &raw const program) };
         match i32::try_from(made) {
             Ok(0) if !waits => return Ok(None),
             // SAFETY: the kernel has just made this descriptor for us alone.
@@ -98,7 +97,7 @@ pub fn answer(listener: BorrowedFd<'_>, id: u64, answer: &CallReply) -> io::Resu
         CallReply::GoOn => (0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
         CallReply::Done => (0, 0),
         CallReply::Fail(number) => (-number, 0),
-        CallReply::Opened(file) => return answer_opened(listener, id, file.as_raw_fd()),
+        CallReply::Opened(file) => return answer_opened(listener, id, file.as_raw_fd().cast_unsigned()),
     };
     let mut response = libc::seccomp_notif_resp { id, val: 0, error, flags };
     // SAFETY: the kernel reads one response of this size, which outlives the call.
@@ -106,10 +105,9 @@ pub fn answer(listener: BorrowedFd<'_>, id: u64, answer: &CallReply) -> io::Resu
 }
 
 /// Answers a call with a descriptor, closed where its process runs another program, of a file that is open here.
-fn answer_opened(listener: BorrowedFd<'_>, id: u64, file: i32) -> io::Result<()> {
-    let (srcfd, newfd_flags) = (file.cast_unsigned(), libc::O_CLOEXEC.cast_unsigned());
-    let added =
-        libc::seccomp_notif_addfd { id, flags: libc::SECCOMP_ADDFD_FLAG_SEND as u32, srcfd, newfd: 0, newfd_flags };
+fn answer_opened(listener: BorrowedFd<'_>, id: u64, srcfd: u32) -> io::Result<()> {
+    let (flags, newfd_flags) = (libc::SECCOMP_ADDFD_FLAG_SEND as u32, libc::O_CLOEXEC.cast_unsigned());
+    let added = libc::seccomp_notif_addfd { id, flags, srcfd, newfd: 0, newfd_flags };
     // SAFETY: the kernel reads one request of this size, which outlives the call.
     checked(unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ADDFD, &raw const added) })
 }
