@@ -94,10 +94,7 @@ impl CommandReport {
             notes.push(WRITES_FURTHER.into());
         }
         let is_failed = !matches!(progress.exit, Some((Exit::Code(0), _)) | None);
-        let output = command.running.output();
-        let may_tell = is_failed && command.grant != Some(Grant::Online);
-        let caches =
-            summary.cache_words().filter(|_| may_tell && tells_of_refusal(&output.for_model(&command.id), summary));
+        let caches = refused_caches(command, summary).filter(|_| is_failed);
         notes.extend(caches.clone());
         // What lifts it for a command of the person's own, they are told beside it.
         notes.extend(summary.connection_words(is_failed).map(|line| {
@@ -116,6 +113,7 @@ impl CommandReport {
         if command.keeper == Keeper::None && command.grant != Some(Grant::Read) {
             notes.push("nothing was archived: what it overwrote cannot be undone".into());
         }
+        let output = command.running.output();
         notes.extend(output.log_error().map(|why| format!("its output is not kept whole: {why}")));
         let (files, blocked) = (files(&sealed.changes), summary.blocked_words(is_failed).chain(caches).collect());
         CommandReport { line: line.join(" · "), summary: ended, notes, files, blocked }
@@ -129,6 +127,12 @@ impl CommandReport {
         text.splice(1..1, files);
         format!("{}\n{output}", text.join("\n"))
     }
+}
+
+/// Returns the line about caches that were only read, where the output of a command tells of it.
+fn refused_caches(command: &ShellCommand, summary: &Summary) -> Option<String> {
+    let words = summary.cache_words().filter(|_| command.grant != Some(Grant::Online));
+    words.filter(|_| tells_of_refusal(&command.running.output().for_model(&command.id), summary))
 }
 
 /// Returns whether what a command printed tells that it could not write: in the words of the system and of usual
