@@ -68,6 +68,9 @@ pub struct HoldSettings {
     /// The files that `archiveExclude` leaves out, which they saw as well.
     #[serde(default)]
     pub excluded: Vec<String>,
+    /// Nobody is there who could let one go on.
+    #[serde(default)]
+    pub unattended: bool,
 }
 
 /// The reason why a call waits.

@@ -64,6 +64,11 @@ impl Consents {
         Consents { settings, ..Consents::default() }
     }
 
+    /// Returns whether nobody is there who could let a call go on.
+    pub fn is_unattended(&self) -> bool {
+        self.settings.as_ref().is_some_and(|settings| settings.unattended)
+    }
+
     /// Returns what holds for a call. That nobody answered holds once: the next call is asked about again.
     pub fn about(&mut self, reason: HoldReason, path: &str) -> CallConsent {
         let Some(settings) = &self.settings else { return CallConsent::Unasked };
@@ -290,7 +295,8 @@ mod tests {
     fn what_was_named_or_said_is_not_asked_again() {
         let files = ["AGENTS.md", ".github", "src"].map(String::from).into();
         let sockets = [".envrc", "unix:///run/x.sock"].map(String::from).into();
-        let settings = HoldSettings { later: true, files, sockets, excluded: vec!["x.big".into()] };
+        let excluded = vec!["x.big".into()];
+        let settings = HoldSettings { later: true, files, sockets, excluded, ..HoldSettings::default() };
         let mut consents = Consents::new(Some(settings));
         let allowed = CallConsent::Said(HoldAnswer::Allow);
         assert_eq!(consents.about(HoldReason::ActsLater, "AGENTS.md"), allowed);

@@ -238,14 +238,13 @@ async fn a_configuration_that_nobody_answers_for_is_made_empty_and_written_by_ch
     for (script, exit, at, text) in
         [(makes, "exit 0", "new", "[core]\n\tbare = false\n"), (writes, "exit 1", "bad", "")]
     {
-        let world = world().approve("all").file("tool.sh", script);
+        let world = world().approve("all").unattended().file("tool.sh", script);
         let mut live = runs(&world);
         live.submit("go");
-        let question = live.question().await;
-        live.send(question.answer(Reply::Nobody));
         let result = ended(&mut live).await.result.unwrap_or_default();
         assert!(result.starts_with(exit) && !result.contains("not allowed"), "{result}");
         assert_eq!(live.end().await, TurnEnd::Done);
+        assert!(!live.events.iter().any(|event| matches!(event, EventBody::Asked(_))));
         live.close().await;
         assert_eq!(world.read(&format!("{at}/.git/config")), text, "{result}");
     }

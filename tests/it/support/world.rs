@@ -18,6 +18,7 @@ pub struct World {
     flags: Flags,
     mode: Option<Mode>,
     variables: Vec<(String, String)>,
+    is_unattended: bool,
 }
 
 /// A running agent in a world.
@@ -61,7 +62,14 @@ impl World {
         let dir = Arc::new(tempfile::tempdir().expect("a folder"));
         std::fs::create_dir_all(dir.path().join("home")).expect("made");
         std::fs::create_dir_all(dir.path().join("work/.git")).expect("made");
-        World { dir, steps: Vec::new(), flags: Flags::default(), mode: None, variables: Vec::new() }
+        World {
+            dir,
+            steps: Vec::new(),
+            flags: Flags::default(),
+            mode: None,
+            variables: Vec::new(),
+            is_unattended: false,
+        }
     }
 
     pub fn file(self, path: &str, text: &str) -> Self {
@@ -93,6 +101,12 @@ impl World {
     /// A variable of the environment; there are no others.
     pub fn variable(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// Nobody is there to answer.
+    pub fn unattended(mut self) -> Self {
+        self.is_unattended = true;
         self
     }
 
@@ -143,7 +157,7 @@ impl World {
             record: None,
             mode: self.mode,
             expect_change: false,
-            unattended: false,
+            unattended: self.is_unattended,
         }
     }
 

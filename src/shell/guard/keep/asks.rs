@@ -100,12 +100,12 @@ impl Keeping {
                 self.summary.first_said_no.get_or_insert(name);
                 Err(libc::EACCES)
             }
-            CallConsent::Said(HoldAnswer::Nobody) if self.configs.empty(path) => Ok(()),
             CallConsent::Said(HoldAnswer::Nobody) => {
                 self.summary.unanswered += 1;
                 self.summary.first_unanswered.get_or_insert(name);
                 Err(libc::EACCES)
             }
+            CallConsent::Ask if lock(&self.consents).is_unattended() && self.configs.empty(path) => Ok(()),
             CallConsent::Ask => {
                 let bytes = meta_at(path).ok().map(|meta| meta.len());
                 self.question = Some(HoldQuestion { bytes, ..HoldQuestion::new(HoldReason::ActsLater, name) });

@@ -64,7 +64,7 @@ impl JudgedCommand {
         let words = self.found.parts.iter().flat_map(|part| part.words.iter().flatten());
         let sockets = words.filter(|word| word.contains('/')).cloned().collect();
         let excluded = self.found.excluded.iter().map(|(path, _)| path.clone()).collect();
-        HoldSettings { later: true, files: self.found.acts_later.clone(), sockets, excluded }
+        HoldSettings { later: true, files: self.found.acts_later.clone(), sockets, excluded, ..HoldSettings::default() }
     }
 
     /// Returns why it is refused in plan mode, for the model; none: it only reads, or may run in a view.

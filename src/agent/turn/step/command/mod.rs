@@ -232,7 +232,7 @@ async fn decide(
         let (class, keeper) = (judged.found.class, judged.keeper);
         let allowed = |decision, consent, grant| {
             let decision = if edited { "edited" } else { decision };
-            let holds = judged.holds(consent);
+            let holds = HoldSettings { unattended: context.settings().unattended, ..judged.holds(consent) };
             Ok(Allowed { class, decision, consent, grant, keeper, edited, preview: None, holds })
         };
         let in_view = |purpose, consent| {
