@@ -89,6 +89,31 @@ pub fn wants_no_change(prompt: &str) -> bool {
     is_asking && !words.any(|word| CHANGING.split_whitespace().any(|own| own == word))
 }
 
+/// Returns whether a prompt may be answered by the name of a file: it is a question, or asks to find or name something.
+pub fn may_want_name(prompt: &str) -> bool {
+    const FINDING: &str = "find name tell list show give locate search which where what who in on";
+    const ABROAD: [&str; 14] = [
+        "か。",
+        "吗",
+        "哪",
+        "どこ",
+        "どの",
+        "어느",
+        "어디",
+        "welche",
+        "wo ",
+        "dónde",
+        "qué archivo",
+        "où ",
+        "quel",
+        "где",
+    ];
+    let prompt = plain(prompt);
+    let first = prompt.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    let is_finding = FINDING.split(' ').any(|word| word == first) || prompt.ends_with('か');
+    prompt.contains(['?', '？']) || is_finding || ABROAD.iter().any(|word| prompt.contains(word))
+}
+
 /// Returns whether a prompt is nothing but the request to undo the last change.
 pub fn is_undo(prompt: &str) -> bool {
     const UNDO: [&str; 4] = ["undo", "revert", "roll back", "rollback"];
@@ -131,6 +156,22 @@ pub fn is_undo(prompt: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_question_may_be_answered_by_a_name() {
+        for prompt in [
+            "find alpha",
+            "In welcher Datei steht alpha?",
+            "alpha はどのファイルにありますか",
+            "alpha 在哪个文件里？",
+            "Tell me the path of the file that holds alpha",
+        ] {
+            assert!(may_want_name(prompt), "{prompt}");
+        }
+        for prompt in ["make alpha faster", "add a test for alpha @a.py", "alpha を速くして"] {
+            assert!(!may_want_name(prompt), "{prompt}");
+        }
+    }
 
     #[test]
     fn a_prompt_tells_that_no_change_is_wanted() {

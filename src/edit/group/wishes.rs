@@ -10,7 +10,7 @@ pub struct Wishes {
 }
 
 /// Beginnings of words that say that something goes, or is made anew.
-const GOING: [&str; 33] = [
+const GOING: &[&str] = &[
     "remov",
     "delet",
     "drop",
@@ -44,6 +44,23 @@ const GOING: [&str; 33] = [
     "重构",
     "삭제",
     "удал",
+    "убер",
+    "убр",
+    "лишн",
+    "short",
+    "duplic",
+    "rid of",
+    "reduc",
+    "combin",
+    "consolid",
+    "retir",
+    "dataclass",
+    "take out",
+    "took out",
+    "weg ",
+    "fällt",
+    "整理",
+    "精简",
 ];
 
 impl Wishes {

@@ -6,7 +6,9 @@ pub(super) mod parts;
 use serde_json::Value;
 
 use self::parts::{MOST_TRIES, Names, PATHS, REPLACEMENTS, SEARCHES, find, without_fence};
+use super::paths::claims::warns;
 use super::paths::is_likely;
+use super::paths::labels::{is_other_way, is_past};
 use super::paths::namesakes::has_nearly_all;
 use super::pieces::KnownFile;
 use super::tags::attribute;
@@ -42,6 +44,7 @@ pub(super) fn unfenced(text: &str, expected: Option<Format>, known: &[KnownFile]
                 found.push((part.path, part.op));
                 Some(part.length)
             }
+            Some(b'<') if is_shown(&text[..start], &text[start..]) => None,
             Some(b'<') => tag(&text[start..], known, &mut found),
             Some(b'{' | b'[') => object(&text[start..], known, &mut found),
             _ => None,
@@ -76,6 +79,18 @@ pub(super) fn unfenced(text: &str, expected: Option<Format>, known: &[KnownFile]
         Some(Edit { whole, ..Edit::new(path, op, Format::WHOLE, Format::WHOLE.name()) })
     });
     edits.collect()
+}
+
+/// Returns whether a document of a chat is only shown, or a change of one that is not read: what stands above it says so.
+fn is_shown(above: &str, text: &str) -> bool {
+    let Some(inside) = text.strip_prefix('<').and_then(|rest| rest.strip_prefix(ARTIFACT)) else { return false };
+    let inside = inside.split('>').next().unwrap_or_default();
+    let said = above.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+    let lower = said.to_lowercase();
+    let is_example =
+        ["example", "instance", "例", "ejemplo", "beispiel", "exemple"].iter().any(|word| lower.contains(word));
+    let is_update = attribute(inside, "command").is_some_and(|command| command == "update");
+    is_update || is_example || warns(said) || is_past(said) || is_other_way(said)
 }
 
 /// Adds the edits of a JSON value at the start of `text`; where it ends, if it holds any.
@@ -209,6 +224,12 @@ mod tests {
         assert_eq!(read(new, Format::WHOLE), [("src/new.py".to_string(), "x = 2\n".to_string())]);
         assert_eq!(read(new, Format::TOOLS), [], "a new file is made by a call");
         assert_eq!(read(&new.replace("src/new.py", "Sums"), Format::WHOLE), []);
+        let shown = |said: &str| format!("{said}\n\n<antArtifact title=\"calc.py\">\nx = 2\n</antArtifact>");
+        for said in ["Do not write it like this:", "The previous version was:", "For example:"] {
+            assert_eq!(read(&shown(said), Format::WHOLE), [], "{said}");
+        }
+        let update = "<antArtifact command=\"update\" title=\"b.py\">\n<old_str>a</old_str>\n</antArtifact>";
+        assert_eq!(read(update, Format::WHOLE), []);
         let two = "{\"path\": \"calc.py\", \"content\": \"1\"}\n<src/a.py>\n2\n</src/a.py>\n";
         assert_eq!(read(two, Format::BLOCKS).len(), 2);
     }

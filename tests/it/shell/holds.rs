@@ -209,9 +209,23 @@ async fn a_repository_is_made_unasked_and_what_its_configuration_may_run_is_not(
     live.close().await;
     assert!(world.has("twin/.git/config") && !world.has("app/.git/config.lock"));
 
-    for evil in
-        ["git -C app config core.fsmonitor ./x", "git -C app remote set-url up ext::x", "echo >> app/.git/config"]
-    {
+    // A second name of one that was made just now would be written unseen.
+    world.write("tool.sh", "git init -q own && ln own/.git/config y && echo >> y");
+    let mut live = runs(&world);
+    live.submit("go");
+    let question = live.question().await;
+    live.send(question.answer(Reply::Nobody));
+    let result = ended(&mut live).await.result.unwrap_or_default();
+    assert!(result.contains("not allowed, as nobody answered: 1 write, first own/.git/config"), "{result}");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+
+    for evil in [
+        "git -C app config core.fsmonitor ./x",
+        "git -C app remote set-url up ext::x",
+        "echo >> app/.git/config",
+        "ln app/.git/config y; echo >> y",
+    ] {
         let before = world.read("app/.git/config");
         world.write("tool.sh", evil);
         let mut live = runs(&world);

@@ -230,7 +230,14 @@ impl<'s, 't> Gaps<'s, 't> {
             return None;
         }
         let closing = usize::from(is_closed);
-        self.look(one.line + 1..here.end - closing, own.line + 1..own.lines.end - closing)?;
+        // Dots deeper in it stand for nothing of its own.
+        let inner = one.line + 1..here.end - closing;
+        let deeper: Vec<Range<usize>> = part.outermost(inner.clone()).iter().map(|unit| unit.lines.clone()).collect();
+        let is_own = |at: usize| self.gaps[at] && !deeper.iter().any(|lines| lines.contains(&at));
+        if !inner.clone().any(is_own) && self.leaves_out(one, &[own]) {
+            return None;
+        }
+        self.look(inner, own.line + 1..own.lines.end - closing)?;
         self.pair(here.start..one.line + 1, own.lines.start..own.line + 1);
         if is_closed {
             self.pair(last..here.end, own_last..own.lines.end);
@@ -366,6 +373,8 @@ mod tests {
             ("a.json", "{ ... \"scripts\": { ... \"test\": \"vitest\" } ... }\n"),
             ("a.yaml", "services:\n  web:\n    image: web:2\n    ports:\n      - 80\n...\n"),
             ("a.py", "x = 1\n...\n"),
+            // Dots in a list stand for none of the keys beside it.
+            ("a.yaml", "name: a\nservices:\n  web:\n    ports:\n      ...\n      - 81\n  ...\n...\n"),
         ] {
             assert_eq!(filled_by_keys(file(path), new, path), None, "{new}");
         }

@@ -121,6 +121,12 @@ struct Placing<'s, 't> {
     names: Vec<String>,
 }
 
+/// Returns the rows of a table or list below its first line.
+fn rows<'t>(side: &Side<'t>, unit: &Unit) -> HashSet<&'t str> {
+    let lines = unit.lines.clone().filter(|at| *at > unit.line).map(|at| side.lines.content(at).trim());
+    lines.map(|line| line.trim_end_matches(',')).filter(|line| line.contains(char::is_alphanumeric)).collect()
+}
+
 impl Placing<'_, '_> {
     /// Places the passages of these lines of the text at those of the file. All else there is in the lines must be in the
     /// file.
@@ -199,7 +205,11 @@ impl Placing<'_, '_> {
     fn is_given_anew(&self, one: &Unit, own: &Unit) -> bool {
         let is_at_margin = |side: &Side, unit: &Unit| indent(side.lines.content(unit.lines.start)).is_empty();
         let text = |side: &Side<'_>, unit: &Unit| side.lines.text[side.lines.range(unit.lines.clone())].to_string();
-        self.form == Form::Code
+        let (new, old) = (rows(self.part, one), rows(self.hay, own));
+        // Fewer rows of which the file has none are more likely to be added.
+        let may_be_added = new.len() < old.len() && !new.is_empty() && new.is_disjoint(&old);
+        !may_be_added
+            && self.form == Form::Code
             && one.key.ends_with(" =")
             && is_at_margin(self.part, one)
             && is_at_margin(self.hay, own)

@@ -1,7 +1,7 @@
 //! Paths in the middle of a line: of one that heads a file in a way of its own, and of a sentence.
 
 use super::spaced::{HEAD_WORDS, MOST_WORDS, named, quoted};
-use super::{KnownFile, LONGEST_LINE, is_file, is_likely, is_path};
+use super::{KnownFile, LONGEST_LINE, is_file, is_likely, is_path, same_path};
 use crate::edit::names;
 use crate::edit::path::{bare, with_words};
 
@@ -20,6 +20,9 @@ pub(in crate::edit) fn headed(line: &str, known: &[KnownFile]) -> Option<String>
     }
     if let Some(path) = before_words(line, known) {
         return Some(path.to_string());
+    }
+    if with_words(line).is_some() {
+        return None;
     }
     let line = in_tags(line).unwrap_or(line);
     let in_quotes = quoted(line);
@@ -81,11 +84,36 @@ pub(super) fn before_words<'l>(line: &'l str, known: &[KnownFile]) -> Option<&'l
     let (before, path) = path.rsplit_once([' ', '\t']).unwrap_or(("", path));
     let path = path.trim_start_matches(['*', '`', '"', '\'']);
     let mut own = words.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let is_said = own.clone().count() <= MOST_SAID && !own.any(|word| OTHER.contains(&word.to_lowercase().as_str()));
+    let is_known = known.iter().any(|file| same_path(path, &file.path));
+    let is_new = NEW.iter().any(|new| words.to_lowercase().starts_with(new));
+    let is_said = (is_known || is_new)
+        && own.clone().count() <= MOST_SAID
+        && !own.any(|word| OTHER.contains(&word.to_lowercase().as_str()));
     // An item of a list tells what a file is.
     let is_item = before.trim_start().starts_with(['-', '•', '+']) || before.trim() == "*";
     (is_said && !is_item && !before.contains(char::is_alphabetic) && is_likely(path, known)).then_some(path)
 }
+
+/// Beginnings of words that say of a file that it is new.
+const NEW: [&str; 17] = [
+    "new ",
+    "newly",
+    "create",
+    "add test",
+    "added",
+    "新",
+    "追加",
+    "作成",
+    "创建",
+    "添加",
+    "새",
+    "추가",
+    "neu",
+    "nuev",
+    "nouv",
+    "nov",
+    "созда",
+];
 
 /// More words than this say something else.
 const MOST_SAID: usize = 8;
@@ -173,6 +201,9 @@ mod tests {
         }
         for line in [
             "src/new.py: usage",
+            "src/new.py: fails with",
+            "src/new.py：报错如下",
+            "src/new.py: the entry point",
             "- src/new.py: adds the sums",
             "* `src/new.py`: adds the sums",
             "src/new.py: run it like this:",

@@ -253,7 +253,9 @@ pub(super) fn without_fence(text: &str) -> &str {
     let inside = || {
         let body = text.trim_end().strip_suffix("```")?;
         let (open, body) = text[..body.len()].split_once('\n')?;
-        open.trim_start().starts_with("```").then_some(body)
+        // Fences within it are its own.
+        let is_one = !body.lines().any(|line| line.trim_start().starts_with("```"));
+        (is_one && open.trim_start().starts_with("```")).then_some(body)
     };
     inside().unwrap_or(text)
 }

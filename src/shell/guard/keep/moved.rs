@@ -81,6 +81,8 @@ impl Keeping {
             PathClass::Refused => return self.refuse(old),
             // A write by the new name changes the old file, so the command must be allowed to change that.
             PathClass::Outside => self.outside(old, meta_at(old).ok().as_ref())?,
+            // By another name it could be written without being known.
+            PathClass::Kept => self.ask_about_later(old)?,
             _ => {}
         }
         self.make(new, false)?;
