@@ -201,8 +201,8 @@ fn quotes_file(text: &str, known: &[KnownFile]) -> bool {
     })
 }
 
-/// Returns the path that an answer holds and nothing else, perhaps with a fence around nothing; of a fence alone, that of the only
-/// file in play.
+/// Returns the path of a file in play that an answer holds and nothing else, or of any file with a fence around nothing; of a
+/// fence alone, that of the only file in play. The path of another file alone may be what was asked for.
 pub(super) fn only_path(text: &str, known: &[KnownFile]) -> Option<String> {
     const LONGEST: usize = 600;
     let mut paths: Vec<String> = Vec::new();
@@ -218,7 +218,9 @@ pub(super) fn only_path(text: &str, known: &[KnownFile]) -> Option<String> {
         }
     }
     match (paths.as_slice(), known) {
-        ([path], _) => Some(path.clone()),
+        ([path], _) => {
+            Some(path.clone()).filter(|path| is_fenced || known.iter().any(|file| same_path(path, &file.path)))
+        }
         ([], [file]) if is_fenced => Some(file.path.clone()),
         _ => None,
     }
@@ -322,8 +324,10 @@ mod tests {
             assert_eq!(why(text, Format::WHOLE), only(), "{text}");
         }
         let other = |path: &str| Some(Unread::OnlyPath(path.into()));
-        assert_eq!(why("tests/test_x.py\n", Format::TOOLS), other("tests/test_x.py"));
-        for text in ["It is in calc.py", "calc.py\napp.toml\n", "Done.", "```\n```\n", "math.floor"] {
+        assert_eq!(why("tests/test_x.py\n```\n```\n", Format::TOOLS), other("tests/test_x.py"));
+        for text in
+            ["tests/test_x.py\n", "It is in calc.py", "calc.py\napp.toml\n", "Done.", "```\n```\n", "math.floor"]
+        {
             assert!(!matches!(why(text, Format::WHOLE), Some(Unread::OnlyPath(_))), "{text}");
         }
     }
