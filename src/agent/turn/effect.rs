@@ -161,8 +161,8 @@ impl Effect {
     }
 
     /// Returns whether the model is asked once more, in a turn that would end without a change, because a block of its answer
-    /// has no place in its file, or where the answer is nothing but a path, or where edits are written as text because one that names no file may be that of the only
-    /// one in play; and in one that changed something because of a step of the same answer without a place, or of a block for
+    /// has no place in its file, or where the answer is nothing but a path, or where edits are written as text because one
+    /// that names no file may be that of the only one in play; and in one that changed something because of a step of the same answer without a place, or of a block for
     /// a file that was left as it is.
     pub fn asks_again(&mut self, session: &mut Conversation, settings: &Settings, follow_up: &mut FollowUp) -> bool {
         let is_idle = !self.changed && !self.changes_requested && self.unchanged.is_none();

@@ -92,7 +92,7 @@ pub fn wants_no_change(prompt: &str) -> bool {
 /// Returns whether a prompt may be answered by the name of a file: it is a question, or asks to find or name something.
 pub fn may_want_name(prompt: &str) -> bool {
     const FINDING: &str = "find name tell list show give locate search which where what who in on";
-    const ABROAD: [&str; 14] = [
+    const OTHER_LANGUAGES: [&str; 14] = [
         "か。",
         "吗",
         "哪",
@@ -111,7 +111,7 @@ pub fn may_want_name(prompt: &str) -> bool {
     let prompt = plain(prompt);
     let first = prompt.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
     let is_finding = FINDING.split(' ').any(|word| word == first) || prompt.ends_with('か');
-    prompt.contains(['?', '？']) || is_finding || ABROAD.iter().any(|word| prompt.contains(word))
+    prompt.contains(['?', '？']) || is_finding || OTHER_LANGUAGES.iter().any(|word| prompt.contains(word))
 }
 
 /// Returns whether a prompt is nothing but the request to undo the last change.

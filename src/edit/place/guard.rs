@@ -261,8 +261,8 @@ pub(in crate::edit) const PIECE: &str = "Nothing was written yet. It is a piece 
     everything that stays.";
 
 /// Returns a file with those of its definitions and other passages replaced that a text writes out between lines such as
-/// `# ... rest unchanged ...`, or with keys around dots that stand for its others, and their names; `None` where the text leaves nothing out so, or holds anything else that
-/// the file does not.
+/// `# ... rest unchanged ...`, or with keys around dots that stand for its others, and their names; `None` where the text
+/// leaves nothing out so, or holds anything else that the file does not.
 pub(in crate::edit) fn elided_definitions(file: &str, new: &str, path: &str) -> Option<(String, String)> {
     if let Some(filled) = filled_by_keys(file, new, path) {
         return Some(filled);

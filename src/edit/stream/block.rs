@@ -100,39 +100,13 @@ impl UnreadBlock {
         is_numbered(&self.said)
     }
 
-    /// Returns whether the line above says that it is only shown: how something is used, how it was, or another way.
-    fn is_only_shown(&self) -> bool {
-        const SHOWN: [&str; 16] = [
-            "usage",
-            "example",
-            "sample",
-            "for example",
-            "output",
-            "result:",
-            "test it",
-            "try it",
-            "run ",
-            "now you can",
-            "使い方",
-            "使用例",
-            "例:",
-            "例：",
-            "ejemplo",
-            "uso:",
-        ];
-        let said = self.said.to_lowercase();
-        let label = said.trim_start_matches(|c: char| !c.is_alphabetic());
-        let is_shown = || SHOWN.iter().any(|word| label.starts_with(word)) || said.contains("usage");
-        is_shown() || warns(&self.said) || is_past(&self.said) || is_other_way(&self.said)
-    }
-
     /// Returns the one file in play in which passages that it consists of have their places, where the line above leads to it,
     /// or heads or numbers it, and says of no other file that it is for it.
     fn passage_of<'k>(&self, known: &'k [KnownFile]) -> Option<&'k KnownFile> {
         let names_other = || self.said_file(known).or_else(|| perhaps_named(&self.said, known)).is_some();
         // In a label the colon is marked too: `**CSS:**`.
         let is_led_to = self.is_led_to() || self.said.trim_end().trim_end_matches(['*', '_']).ends_with([':', '：']);
-        let is_step = || (self.is_headed() || self.is_numbered()) && !self.is_only_shown();
+        let is_step = || (self.is_headed() || self.is_numbered()) && !is_only_shown(&self.said);
         if !(is_led_to || is_step()) || self.path.is_none() && names_other() {
             return None;
         }
@@ -166,6 +140,32 @@ impl UnreadBlock {
         let is_known = |file: &KnownFile| same_path(path, &file.path) || may_name(path, &file.path);
         (!known.iter().any(is_known)).then(|| path.to_string())
     }
+}
+
+/// Returns whether the line above a block says that it is only shown: how something is used, how it was, or another way.
+pub(super) fn is_only_shown(said: &str) -> bool {
+    const SHOWN: [&str; 16] = [
+        "usage",
+        "example",
+        "sample",
+        "for example",
+        "output",
+        "result:",
+        "test it",
+        "try it",
+        "run ",
+        "now you can",
+        "使い方",
+        "使用例",
+        "例:",
+        "例：",
+        "ejemplo",
+        "uso:",
+    ];
+    let lower = said.to_lowercase();
+    let label = lower.trim_start_matches(|c: char| !c.is_alphabetic());
+    let is_shown = || SHOWN.iter().any(|word| label.starts_with(word)) || lower.contains("usage");
+    is_shown() || warns(said) || is_past(said) || is_other_way(said)
 }
 
 /// Returns whether a text is a branch of a statement that begins above it: `else:`, `} catch (e) {`.

@@ -6,9 +6,8 @@ pub(super) mod parts;
 use serde_json::Value;
 
 use self::parts::{MOST_TRIES, Names, PATHS, REPLACEMENTS, SEARCHES, find, without_fence};
-use super::paths::claims::warns;
+use super::block::is_only_shown;
 use super::paths::is_likely;
-use super::paths::labels::{is_other_way, is_past};
 use super::paths::namesakes::has_nearly_all;
 use super::pieces::KnownFile;
 use super::tags::attribute;
@@ -86,11 +85,8 @@ fn is_shown(above: &str, text: &str) -> bool {
     let Some(inside) = text.strip_prefix('<').and_then(|rest| rest.strip_prefix(ARTIFACT)) else { return false };
     let inside = inside.split('>').next().unwrap_or_default();
     let said = above.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-    let lower = said.to_lowercase();
-    let is_example =
-        ["example", "instance", "例", "ejemplo", "beispiel", "exemple"].iter().any(|word| lower.contains(word));
     let is_update = attribute(inside, "command").is_some_and(|command| command == "update");
-    is_update || is_example || warns(said) || is_past(said) || is_other_way(said)
+    is_update || is_only_shown(said)
 }
 
 /// Adds the edits of a JSON value at the start of `text`; where it ends, if it holds any.

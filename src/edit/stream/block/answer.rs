@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::steps::{is_step, said, step};
-use super::{MOST_COMPARED, UnreadBlock, edit, replaced};
+use super::{MOST_COMPARED, UnreadBlock, edit, is_only_shown, replaced};
 use crate::edit::format::Format;
 use crate::edit::op::Edit;
 use crate::edit::path::is_language;
@@ -88,7 +88,7 @@ fn steps_beside(
     let of_edits = known.iter().find(|file| one == Some(&file.path));
     // A step may use another one.
     let others =
-        left.iter().filter(|block| !block.shows_output() && !block.is_only_shown()).map(|block| &*block.content);
+        left.iter().filter(|block| !block.shows_output() && !is_only_shown(&block.said)).map(|block| &*block.content);
     let all: Vec<&str> = texts.iter().copied().chain(others).collect();
     let (mut steps, mut constants) = (Vec::new(), Vec::new());
     left.retain(|block| {

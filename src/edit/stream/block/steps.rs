@@ -1,6 +1,6 @@
 //! Blocks of code whose places the prose above tells, or what other blocks of their answer use: new definitions and lines.
 
-use super::{UnreadBlock, is_within, overwritten};
+use super::{UnreadBlock, is_only_shown, is_within, overwritten};
 use crate::edit::op::{Edit, Op, PatchHunk};
 use crate::edit::place::{AddedPlace, added, passages};
 use crate::edit::{Format, stream::KnownFile};
@@ -172,6 +172,6 @@ pub(super) fn is_step(block: &UnreadBlock, file: &KnownFile) -> bool {
     !block.shows_output()
         && !block.content.trim().is_empty()
         && (block.is_headed() || block.is_numbered())
-        && !block.is_only_shown()
+        && !is_only_shown(&block.said)
         && !is_within(&block.content, &file.text)
 }
