@@ -54,6 +54,14 @@ impl UnderWay {
     fn is_old(&self) -> bool {
         matches!(self.state, CallStage::GoesOn { since, .. } if since.elapsed() > LONGEST)
     }
+
+    /// Returns whether one that waits as the `place`th waits for this one, where their names meet.
+    fn is_before(&self, place: u64) -> bool {
+        match self.state {
+            CallStage::GoesOn { .. } => !self.is_old(),
+            CallStage::Waits { place: own, .. } => own < place,
+        }
+    }
 }
 
 impl CallsUnderWay {
@@ -69,11 +77,7 @@ impl CallsUnderWay {
             self.calls.retain(|_, other| !other.is_old());
             self.left = self.calls.len();
         }
-        let is_before = |other: &UnderWay| match other.state {
-            CallStage::GoesOn { .. } => !other.is_old(),
-            CallStage::Waits { place: others, .. } => others < place,
-        };
-        let meets = |other: &&UnderWay| names.meet(&other.names) && is_before(other);
+        let meets = |other: &&UnderWay| names.meet(&other.names) && other.is_before(place);
         let others: Vec<_> =
             self.calls.values().filter(meets).map(|other| (other.call.process, other.call.id)).collect();
         let goes_on = others.is_empty();
@@ -103,9 +107,10 @@ impl CallsUnderWay {
     /// Returns whether a call that waited does so no more; none: it is gone.
     pub fn may_go_on(&self, call: &Notification) -> Option<bool> {
         let entered = self.calls.get(&call.process).filter(|entered| entered.call.id == call.id)?;
-        let CallStage::Waits { others, .. } = &entered.state else { return None };
+        let CallStage::Waits { others, place } = &entered.state else { return None };
+        // One that was left out meanwhile, and came again, waits behind this one.
         let is_there = |(thread, id): &(i32, u64)| {
-            self.calls.get(thread).is_some_and(|other| other.call.id == *id && !other.is_old())
+            self.calls.get(thread).is_some_and(|other| other.call.id == *id && other.is_before(*place))
         };
         Some(!others.iter().any(is_there))
     }
@@ -209,6 +214,20 @@ mod tests {
         calls.leave(&call(2, 2));
         assert_eq!(calls.may_go_on(&call(1, 3)), Some(true));
         assert!(calls.enter(&call(1, 3), None, reads()));
+    }
+
+    #[test]
+    fn a_call_that_was_asked_about_waits_behind_those_that_waited_for_it() {
+        let mut calls = CallsUnderWay::default();
+        let (reads, moves) = (|| names(&["/w/sw"], &[]), || names(&[], &["/w/sw"]));
+        assert!(calls.enter(&call(1, 1), None, reads()));
+        assert!(!calls.enter(&call(2, 2), None, moves()));
+        assert!(!calls.enter(&call(1, 3), None, reads()));
+        // It is left out while the person is asked, and comes again with their answer.
+        assert!(calls.enter(&call(2, 2), None, moves()));
+        calls.leave(&call(2, 2));
+        assert!(!calls.enter(&call(2, 2), None, moves()));
+        assert_eq!((calls.may_go_on(&call(1, 3)), calls.may_go_on(&call(2, 2))), (Some(true), Some(false)));
     }
 
     /// Does something while a thread runs, whose number it gets.
