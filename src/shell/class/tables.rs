@@ -53,8 +53,12 @@ nix-env: -i -iA -e -u
 git: fetch pull clone ls-remote send-email request-pull svn
 corepack: enable prepare install use";
 /// Options of git without a value that a clone, fetch or pull of a path usually has.
-const PLAIN_OPTIONS: &str =
-    "quiet verbose bare mirror local no-hardlinks no-checkout shared single-branch no-tags tags";
+const PLAIN_OPTIONS: &str = "\
+quiet verbose progress bare mirror local no-hardlinks no-checkout shared single-branch no-single-branch no-tags tags \
+sparse no-recurse-submodules prune force append ff ff-only no-ff rebase no-rebase squash commit no-commit edit no-edit \
+stat no-stat autostash no-autostash allow-unrelated-histories";
+/// Options of git with a value that such a one usually has.
+const VALUED_OPTIONS: &str = "branch origin depth shallow-since jobs strategy strategy-option";
 /// Programs that publish or give up permanently: the program, and words of which one makes it so; none: it alone.
 const FINAL: &str = "\
 git: push
@@ -282,22 +286,38 @@ fn fetches(name: &str, arguments: &[Word]) -> bool {
 }
 
 /// Returns whether the repository that a part of git names is a path: it stands first behind the part, or behind options
-/// without a value; of another one the value could be taken for it.
+/// that are known; the value of another one could be taken for it.
 fn is_of_this_machine(part: &[Word]) -> bool {
-    let is_option = |word: &&Word| {
-        let long = word.text.strip_prefix("--").is_some_and(|name| named(PLAIN_OPTIONS, name));
-        long || word
-            .text
-            .strip_prefix('-')
-            .is_some_and(|letters| !letters.is_empty() && letters.chars().all(|letter| "qvln".contains(letter)))
-    };
-    let repository = part.iter().skip(1).find(|word| !is_option(word)).filter(|word| word.is_static);
-    repository.is_some_and(|word| {
+    let is_clone = part[0].text == "clone";
+    repository_of(part, is_clone).is_some_and(|word| {
         let text = word.text.as_str();
         // What a clone is made of is a path where it is no address and no `host:path`.
-        let is_cloned = part[0].text == "clone" && !text.contains(':') && !text.starts_with('-');
-        is_cloned || [".", ".."].contains(&text) || ["./", "../", "/"].iter().any(|begins| text.starts_with(begins))
+        let is_cloned = is_clone && !text.contains(':') && !text.starts_with('-');
+        let begins = ["./", "../", "/", "file:///"].iter().any(|begins| text.starts_with(begins));
+        is_cloned || begins || [".", ".."].contains(&text)
     })
+}
+
+/// Returns the first word of a part of git that is no option and no value of one; none: it is known by running alone.
+fn repository_of(part: &[Word], is_clone: bool) -> Option<&Word> {
+    let (plain, valued) = if is_clone { ("qvlns", "boj") } else { ("qvnpfakt46r", "jsX") };
+    let mut words = part.iter().skip(1);
+    while let Some(word) = words.next().filter(|word| word.is_static) {
+        let text = word.text.as_str();
+        let has_value = match (text.strip_prefix("--"), text.strip_prefix('-')) {
+            (Some(""), _) => return words.next().filter(|word| word.is_static),
+            (Some(name), _) if named(PLAIN_OPTIONS, name) => false,
+            (Some(name), _) if named(VALUED_OPTIONS, name) => true,
+            (Some(name), _) if name.split_once('=').is_some_and(|(name, _)| named(VALUED_OPTIONS, name)) => false,
+            (None, Some(letter)) if letter.len() == 1 && valued.contains(letter) => true,
+            (None, Some(letters)) if !letters.is_empty() && letters.chars().all(|one| plain.contains(one)) => false,
+            _ => return Some(word),
+        };
+        if has_value {
+            words.next().filter(|value| value.is_static)?;
+        }
+    }
+    None
 }
 
 fn module(arguments: &[Word]) -> Option<&str> {
