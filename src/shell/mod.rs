@@ -35,7 +35,9 @@ pub use message::{Exit, Hold, HoldAnswer, HoldReason, HoldSettings, ShellState, 
 pub use output::{TestSummary, summarise_test};
 pub use places::{CopyLimits, PathClass, PathClasses, PlaceSettings};
 pub use probe::Offered;
-pub use report::{CommandReport, SCANNED, SealResult, WRITES_FURTHER, exit_words, files_of_view, with_moves};
+pub use report::{
+    CommandReport, SCANNED, SealResult, WRITES_FURTHER, exit_words, files_of_view, refused_caches, with_moves,
+};
 pub use request::{CommandRequest, LONGEST, StartError, check_text};
 pub use run::{CommandProgress, OutputReader, RunningCommand};
 pub use sandbox::{Grant, SandboxSettings, private};

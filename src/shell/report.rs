@@ -130,7 +130,7 @@ impl CommandReport {
 }
 
 /// Returns the line about caches that were only read, where the output of a command tells of it.
-fn refused_caches(command: &ShellCommand, summary: &Summary) -> Option<String> {
+pub fn refused_caches(command: &ShellCommand, summary: &Summary) -> Option<String> {
     let words = summary.cache_words().filter(|_| command.grant != Some(Grant::Online));
     words.filter(|_| tells_of_refusal(&command.running.output().for_model(&command.id), summary))
 }

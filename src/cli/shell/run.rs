@@ -326,7 +326,7 @@ fn tell(command: &ShellCommand, sealed: SealedCommand, known: bool, as_json: boo
     summary.meanwhile_words().for_each(out::complain);
     // What a repository gains stays, and is no one's loss.
     summary.derived_words().chain(summary.room_words()).chain(summary.not_archived_words()).for_each(out::complain);
-    tell_refused(summary, code);
+    tell_refused(command, summary, code);
     if let Some(count) = progress.still_run.filter(|_| !stopped) {
         let processes = if count == 1 { "process" } else { "processes" };
         out::complain(format_args!(
@@ -363,7 +363,7 @@ fn tell(command: &ShellCommand, sealed: SealedCommand, known: bool, as_json: boo
 }
 
 /// Says what the sandbox refused, and what would lift that.
-fn tell_refused(summary: &Summary, code: i32) {
+fn tell_refused(command: &ShellCommand, summary: &Summary, code: i32) {
     summary.refused_words().for_each(out::complain);
     if summary.is_beyond {
         out::complain(shell::WRITES_FURTHER);
@@ -371,7 +371,7 @@ fn tell_refused(summary: &Summary, code: i32) {
     if let Some(line) = summary.connection_words(code != 0) {
         out::complain(format_args!("{line}: `nebula run --network` lifts it"));
     }
-    summary.cache_words().filter(|_| code != 0).iter().for_each(out::complain);
+    shell::refused_caches(command, summary).filter(|_| code != 0).iter().for_each(out::complain);
     summary.abstract_words().iter().for_each(out::complain);
 }
 
