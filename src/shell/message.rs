@@ -71,6 +71,18 @@ pub struct HoldSettings {
     /// Nobody is there who could let one go on.
     #[serde(default)]
     pub unattended: bool,
+    /// The configurations of repositories that earlier commands of the session made.
+    #[serde(default)]
+    pub configs: Vec<MadeConfig>,
+}
+
+/// The configuration of a repository as a command of the session left it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeConfig {
+    /// Its full path.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
 }
 
 /// The reason why a call waits.

@@ -15,7 +15,7 @@ use super::class::disk::{find_excluded, find_private, look};
 use super::class::{Around, Assessment, assess};
 use super::env::find_shell;
 use super::host::{Keeper, Shell};
-use super::message::{ShellState, Start, Stopped};
+use super::message::{HoldSettings, MadeConfig, ShellState, Start, Stopped};
 use super::output::Output;
 use super::output::record::{self, CommandRecord};
 use super::probe::no_temporary;
@@ -168,7 +168,7 @@ impl Commands {
             only_read: self.shell.only_read(keeper, scan.as_ref()),
             bounds,
             view: request.view.as_ref().map(|view| view.start()),
-            holds: request.holds.clone(),
+            holds: request.holds.clone().map(|holds| HoldSettings { configs: self.made_configs(), ..holds }),
             terminal: request.terminal.is_some(),
             input,
         };
@@ -195,6 +195,11 @@ impl Commands {
         command.keep_record(None);
         self.state().all.push(Arc::clone(&command));
         Ok(command)
+    }
+
+    /// Returns the configurations of repositories that the commands so far have made, as they left them.
+    fn made_configs(&self) -> Vec<MadeConfig> {
+        self.all().iter().flat_map(|command| command.running.progress().summary.configs.clone()).collect()
     }
 
     /// Returns what is noted of a command beside what is known of its caller.

@@ -33,6 +33,11 @@ pub enum CallReply {
 /// An answer other than letting the call go on: the error number that the caller gets.
 pub type Refusal = i32;
 
+/// Returns the error number that an error is to the caller.
+pub fn number(error: &io::Error) -> Refusal {
+    error.raw_os_error().unwrap_or(libc::EIO)
+}
+
 /// Returns whether a thread's last call is over: the thread is gone, or waits in another call or in none. Of one that
 /// runs nothing is known.
 pub fn has_returned(call: &Notification) -> bool {

@@ -10,7 +10,7 @@ use super::call::{CallReply, Notification};
 use super::sys;
 use crate::proposal::acts_later;
 use crate::shell::left;
-use crate::shell::message::{Hold, HoldAnswer, HoldReason, HoldSettings};
+use crate::shell::message::{Hold, HoldAnswer, HoldReason, HoldSettings, MadeConfig};
 use crate::text::clean::clean_line;
 
 /// The longest line of words of a process, in characters.
@@ -67,6 +67,11 @@ impl Consents {
     /// Returns whether nobody is there who could let a call go on.
     pub fn is_unattended(&self) -> bool {
         self.settings.as_ref().is_some_and(|settings| settings.unattended)
+    }
+
+    /// Returns the configurations of repositories that earlier commands of the session made.
+    pub fn made_configs(&self) -> Vec<MadeConfig> {
+        self.settings.as_ref().map(|settings| settings.configs.clone()).unwrap_or_default()
     }
 
     /// Returns what holds for a call. That nobody answered holds once: the next call is asked about again.

@@ -20,13 +20,12 @@ mod unseen;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{self, Metadata};
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use super::call::Refusal;
-use super::hold::{Consents, HoldQuestion};
+use super::call::{Refusal, number};
+use super::hold::{Consents, HoldQuestion, lock};
 use super::names::{Inode, Names, has_others, inode, meta_of};
 use super::reach::{meta_at, reach};
 use super::under_way::CallsUnderWay;
@@ -36,7 +35,7 @@ use crate::shell::places::{CopyLimits, PathClass, PathClasses, holds_objects};
 use crate::shell::sandbox::Bounds;
 use crate::text::clean::clean_line;
 use config_file::RepositoryConfigs;
-use copies::{Copies, LargeCopy};
+use copies::Copies;
 use left::Left;
 pub use outside::is_older_terminal;
 
@@ -98,11 +97,6 @@ struct Linked {
     path: PathBuf,
 }
 
-/// Returns the error number that an error is to the caller.
-fn number(error: &io::Error) -> Refusal {
-    error.raw_os_error().unwrap_or(libc::EIO)
-}
-
 impl Keeping {
     /// Creates a keeper that keeps into a staging folder.
     pub fn new(
@@ -113,6 +107,7 @@ impl Keeping {
         consents: Arc<Mutex<Consents>>,
     ) -> Self {
         let left = Left::of(places.root());
+        let configs = RepositoryConfigs::new(lock(&consents).made_configs());
         Keeping {
             places,
             limits,
@@ -135,7 +130,7 @@ impl Keeping {
             copies: Copies::default(),
             under_way: CallsUnderWay::default(),
             consents,
-            configs: RepositoryConfigs::default(),
+            configs,
             question: None,
             unarchived: HashSet::new(),
             summary: Summary::default(),
@@ -164,26 +159,9 @@ impl Keeping {
         // What is no folder there now is none that was built again.
         let meta = |folder: &str| meta_at(&self.path_of(folder.trim_end_matches('/')));
         let gone = self.gone.iter().filter(|folder| !meta(folder).is_ok_and(|meta| meta.is_dir()));
-        Summary { derived_gone: gone.cloned().collect(), ..self.summary.clone() }
-    }
-
-    /// Looks at a call that can be looked at again: a large file is not copied, but asked for by
-    /// [`Keeping::take_copy`].
-    pub fn look<T>(&mut self, look: impl FnOnce(&mut Keeping) -> T) -> T {
-        self.copies.may_wait = true;
-        let looked = look(self);
-        self.copies.may_wait = false;
-        looked
-    }
-
-    /// Returns the copy that has to be made before the last call is looked at again.
-    pub fn take_copy(&mut self) -> Option<LargeCopy> {
-        self.copies.first.take()
-    }
-
-    /// Takes a copy that was made, or could not be made.
-    pub fn add_copy(&mut self, copy: LargeCopy) {
-        self.copies.add(copy);
+        let mut summary = Summary { derived_gone: gone.cloned().collect(), ..self.summary.clone() };
+        self.configs.add_to(&mut summary, |path| self.name(path));
+        summary
     }
 
     /// Notes that there was no room for a state: its call failed.

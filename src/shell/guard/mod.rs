@@ -280,7 +280,8 @@ fn answer_of(call: &Notification, answering: &Answering) -> GuardAnswer {
 
 /// Does the last call for its caller where the configuration of a repository is concerned. None: it goes on.
 fn done_here(keeper: &mut Keeping) -> Option<CallReply> {
-    let put = keeper.take_config().map(|config| config.put().map(|()| CallReply::Done));
+    let put = keeper.take_config().map(|config| config.put()).or_else(|| keeper.remove_own_config());
+    let put = put.map(|done| done.map(|()| CallReply::Done));
     let done = put.or_else(|| keeper.make_empty_config().map(|made| made.map(|file| CallReply::Opened(file.into()))));
     done.map(|done| done.unwrap_or_else(CallReply::Fail))
 }

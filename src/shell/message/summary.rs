@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::places::holds_objects;
 use super::super::sandbox::Grant;
-use super::{CALL_REFUSED, NAMED};
+use super::{CALL_REFUSED, MadeConfig, NAMED};
 use crate::archive::NotUndone;
 use crate::text::number::plural;
 
@@ -76,6 +76,9 @@ pub struct Summary {
     /// The first of them.
     #[serde(default)]
     pub first_abstract: Option<String>,
+    /// The configurations of repositories that it made.
+    #[serde(default)]
+    pub configs: Vec<MadeConfig>,
 }
 
 impl Summary {
@@ -105,6 +108,7 @@ impl Summary {
         self.first_connection = self.first_connection.take().or(more.first_connection);
         self.abstracts += more.abstracts;
         self.first_abstract = self.first_abstract.take().or(more.first_abstract);
+        self.configs.extend(more.configs);
     }
 
     /// Notes a kept file in whose place someone else put another.

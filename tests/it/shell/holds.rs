@@ -256,12 +256,55 @@ async fn a_configuration_that_nobody_answers_for_is_made_empty_and_written_by_ch
         let mut live = runs(&world);
         live.submit("go");
         let result = ended(&mut live).await.result.unwrap_or_default();
-        assert!(result.starts_with(exit) && !result.contains("not allowed"), "{result}");
+        assert!(result.starts_with(exit), "{result}");
+        let is_told = result.contains("not allowed, as nobody answered: 1 write, first bad/.git/config");
+        assert_eq!((is_told, result.contains("not allowed")), (at == "bad", at == "bad"), "{result}");
         assert_eq!(live.end().await, TurnEnd::Done);
         assert!(!live.events.iter().any(|event| matches!(event, EventBody::Asked(_))));
         live.close().await;
         assert_eq!(world.read(&format!("{at}/.git/config")), text, "{result}");
     }
+}
+
+#[tokio::test]
+async fn what_an_earlier_command_made_is_the_sessions_own_until_somebody_changes_it() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all").unattended();
+    let run = |text: &str| call("runCommand", json!({ "command": text }));
+    let steps = [
+        "git init -q app; git init -q --bare b.git; git init -q kept",
+        "git -C app remote add up ../b.git && git clone -q --bare b.git c.git && mv app app2 && mv b.git b2.git",
+        "git -C app2 remote add on ../c.git && rm -rf b2.git c.git kept",
+        "mv app2 app3",
+    ];
+    let mut live = start(&world, vec![run(steps[0]), run(steps[1]), run(steps[2]), say("done")]);
+    live.submit("go");
+    for step in &steps[..3] {
+        let result = ended(&mut live).await.result.unwrap_or_default();
+        assert!(result.starts_with("exit 0") && !result.contains("not allowed"), "{step}: {result}");
+    }
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+    let config = world.read("app2/.git/config");
+    assert!(config.contains("[remote \"up\"]") && config.contains("[remote \"on\"]"), "{config}");
+
+    let world = self::world().approve("all").unattended();
+    let mut live = start(&world, vec![run("git init -q app2"), say("done"), run(steps[3]), say("done")]);
+    live.submit("go");
+    assert!(ended(&mut live).await.result.unwrap_or_default().starts_with("exit 0"));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let config = format!("{}[x]\n", world.read("app2/.git/config"));
+    world.write("app2/.git/config", &config);
+    live.submit("on");
+    let question = live.question().await;
+    live.send(question.answer(Reply::Nobody));
+    let result = ended(&mut live).await.result.unwrap_or_default();
+    assert!(result.contains("not allowed, as nobody answered: 1 write, first app2/.git/config"), "{result}");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+    assert_eq!(world.read("app2/.git/config"), config);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use super::super::hold::{CallConsent, HoldQuestion, lock};
 use super::super::names::meta_of;
 use super::super::reach::meta_at;
 use super::config_file::CheckedConfig;
-use super::copies::share_file;
+use super::copies::{LargeCopy, share_file};
 use super::{Keeping, Verdict, number};
 use crate::proposal::acts_later;
 use crate::shell::message::{CALL_REFUSED, HoldAnswer, HoldReason};
@@ -63,12 +63,39 @@ impl Keeping {
         self.configs.take()
     }
 
+    /// Removes the configuration of its own that the last call removes. None: it removes none.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn remove_own_config(&mut self) -> Option<Result<(), Refusal>> {
+        self.configs.remove_own()
+    }
+
     /// Makes the empty configuration that the last call opens. None: it opens none.
     ///
     /// # Errors
     /// When it cannot be made.
     pub fn make_empty_config(&mut self) -> Option<Result<File, Refusal>> {
         self.configs.make_empty()
+    }
+
+    /// Looks at a call that can be looked at again: a large file is not copied, but asked for by
+    /// [`Keeping::take_copy`].
+    pub fn look<T>(&mut self, look: impl FnOnce(&mut Keeping) -> T) -> T {
+        self.copies.may_wait = true;
+        let looked = look(self);
+        self.copies.may_wait = false;
+        looked
+    }
+
+    /// Returns the copy that has to be made before the last call is looked at again.
+    pub fn take_copy(&mut self) -> Option<LargeCopy> {
+        self.copies.first.take()
+    }
+
+    /// Takes a copy that was made, or could not be made.
+    pub fn add_copy(&mut self, copy: LargeCopy) {
+        self.copies.add(copy);
     }
 
     fn consent(&self, reason: HoldReason, path: &str) -> CallConsent {

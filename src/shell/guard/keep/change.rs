@@ -9,8 +9,10 @@ use super::{Keeping, Verdict};
 impl Keeping {
     /// Keeps what a call is about to change.
     pub fn keep_change(&mut self, change: &PathChange) -> Verdict {
-        if let PathChange::Lose(path) | PathChange::Mode(path, _) = change {
-            self.configs.excuse(path);
+        match change {
+            PathChange::Lose(path) => self.configs.remove(path),
+            PathChange::Mode(path, _) => self.configs.excuse(path),
+            _ => {}
         }
         let has = |flags: u64, flag: u32| flags & u64::from(flag) != 0;
         match change {

@@ -2,17 +2,26 @@
 //! `config.lock`. One that makes nothing run and leads nowhere new needs nobody's consent. It is put in place here and not
 //! by the caller, who may still hold the file open: the bytes there are those that were checked. The library behind
 //! `cargo new` makes an empty one first: it is made here too, and the caller gets it without the right to write it.
+//!
+//! What is done here is done in a folder that was opened without following a link: a name on the way may lead elsewhere by
+//! then.
 
-use std::collections::HashSet;
-use std::fs::{self, File, Metadata, OpenOptions, Permissions};
-use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::collections::{HashMap, HashSet};
+use std::fs::{File, Metadata, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process;
 
-use super::super::call::Refusal;
+use super::super::call::{Refusal, number};
 use super::super::reach::meta_at;
+use crate::disk::Folder;
+use crate::shell::message::{MadeConfig, Summary};
 
+/// The name of a configuration.
+const CONFIG: &str = "config";
+/// The name of the file that is renamed to one.
+const LOCK: &str = "config.lock";
 /// The largest configuration that is checked, in bytes.
 const LARGEST: u64 = 64 << 10;
 /// Keys of a new repository that make nothing run, with the name of a section's part in place of `*`.
@@ -40,7 +49,8 @@ const PLAIN: &[&str] = &[
 /// A configuration that a call puts in place.
 #[derive(Debug)]
 pub struct CheckedConfig {
-    from: PathBuf,
+    folder: Folder,
+    /// The path at which it is put.
     to: PathBuf,
     bytes: Vec<u8>,
     mode: u32,
@@ -48,17 +58,17 @@ pub struct CheckedConfig {
 
 impl CheckedConfig {
     /// Reads the file that is renamed, where it makes nothing run. `is_own`: the command itself made what is there.
-    fn read(from: &Path, to: &Path, is_own: bool) -> Option<Self> {
-        let meta = meta_at(from).ok().filter(|meta| meta.is_file() && meta.nlink() == 1 && meta.len() <= LARGEST)?;
-        let bytes = fs::read(from).ok().filter(|bytes| bytes.len() as u64 <= LARGEST)?;
-        let before = match meta_at(to) {
+    fn read(to: &Path, is_own: bool) -> Option<Self> {
+        let folder = folder_of(to)?;
+        let (bytes, meta) = checked_bytes(&folder, LOCK).ok().filter(|(_, meta)| meta.nlink() == 1)?;
+        let before = match checked_bytes(&folder, CONFIG) {
             _ if is_own => None,
-            Ok(there) => Some(fs::read_to_string(to).ok().filter(|_| there.is_file() && there.len() <= LARGEST)?),
+            Ok((before, _)) => Some(String::from_utf8(before).ok()?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(_) => return None,
         };
         let is_plain = is_plain(str::from_utf8(&bytes).ok()?, before.as_deref());
-        is_plain.then(|| CheckedConfig { from: from.into(), to: to.into(), bytes, mode: mode_of(&meta) })
+        is_plain.then(|| CheckedConfig { folder, to: to.into(), bytes, mode: meta.mode() & 0o777 })
     }
 
     /// Puts it in place, as the call would have.
@@ -66,22 +76,40 @@ impl CheckedConfig {
     /// # Errors
     /// When it cannot be written: nothing is changed.
     pub fn put(&self) -> Result<(), Refusal> {
-        let number = |error: io::Error| error.raw_os_error().unwrap_or(libc::EIO);
         // Of this process alone: one that was killed meanwhile leaves its own, and nobody else's is touched.
-        let new = self.from.with_extension(format!("nebula-{}", process::id()));
-        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new);
-        let mut file = made.map_err(number)?;
+        let new = format!("{CONFIG}.nebula-{}", process::id());
+        let mut file = self.folder.make_file(&new, 0o600).map_err(|error| number(&error))?;
         let mut put = || {
             file.write_all(&self.bytes)?;
             file.set_permissions(Permissions::from_mode(self.mode))?;
-            fs::rename(&new, &self.to)?;
-            fs::remove_file(&self.from)
+            self.folder.rename(&new, CONFIG)?;
+            self.folder.remove_file(LOCK)
         };
         put().map_err(|error: io::Error| {
-            let _ = fs::remove_file(&new);
-            number(error)
+            let _ = self.folder.remove_file(&new);
+            number(&error)
         })
     }
+}
+
+/// Opens the folder of a file without following a link.
+fn folder_of(path: &Path) -> Option<Folder> {
+    let above = path.parent()?.strip_prefix("/").ok()?;
+    Folder::open(Path::new("/")).and_then(|root| root.descend(above)).ok()
+}
+
+/// Returns the bytes of a file that is no larger than what is checked.
+fn checked_bytes(folder: &Folder, name: &str) -> io::Result<(Vec<u8>, Metadata)> {
+    let mut bytes = Vec::new();
+    let file = folder.open_file(name)?;
+    (&file).take(LARGEST + 1).read_to_end(&mut bytes)?;
+    let meta = file.metadata()?;
+    if bytes.len() as u64 > LARGEST { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok((bytes, meta)) }
+}
+
+/// Returns the text of a configuration; none: there is none, or none that is checked.
+fn text_of(path: &Path) -> Option<String> {
+    String::from_utf8(checked_bytes(&folder_of(path)?, CONFIG).ok()?.0).ok()
 }
 
 /// The configurations of repositories that a command puts in place.
@@ -89,29 +117,90 @@ impl CheckedConfig {
 pub(super) struct RepositoryConfigs {
     /// The configuration that the present call puts in place.
     checked: Option<CheckedConfig>,
-    /// The configuration of its own that the present call removes, or gives another mode.
-    excused: Option<PathBuf>,
+    /// The configurations of its own that the present call removes, moves or gives another mode.
+    excused: HashSet<PathBuf>,
+    /// The folder of the configuration of its own that the present call removes.
+    removed: Option<Folder>,
     /// The configurations that were not there before.
     own: HashSet<PathBuf>,
+    /// The configurations among them that were made empty.
+    emptied: HashSet<PathBuf>,
+    /// The configurations that earlier commands of the session made, by path.
+    earlier: HashMap<PathBuf, String>,
     /// The new configuration that the present call opens, and whether it is to be made empty.
     opened: Option<(PathBuf, bool)>,
 }
 
 impl RepositoryConfigs {
+    /// Creates those of a command that has made none yet. `earlier`: those that other commands of its session made.
+    pub fn new(earlier: Vec<MadeConfig>) -> Self {
+        let earlier = earlier.into_iter().map(|made| (made.path, made.text)).collect();
+        RepositoryConfigs { earlier, ..RepositoryConfigs::default() }
+    }
+
     /// Forgets what is known of the last call.
     pub fn begin_call(&mut self) {
-        (self.checked, self.excused, self.opened) = (None, None, None);
+        (self.checked, self.opened, self.removed) = (None, None, None);
+        self.excused.clear();
     }
 
     /// Notes the configuration that a rename puts in place, where it needs nobody's consent.
     pub fn check(&mut self, from: &Path, to: &Path) {
-        let is_config = to.ends_with(".git/config") && from.parent() == to.parent() && from.ends_with("config.lock");
-        self.checked = is_config.then(|| CheckedConfig::read(from, to, self.own.contains(to))).flatten();
+        // That of a bare repository lies in a folder of any name, which is none yet when it gets the first.
+        let is_config = to.ends_with(CONFIG) && from.parent() == to.parent() && from.ends_with(LOCK);
+        self.checked = is_config.then(|| CheckedConfig::read(to, self.is_own(to))).flatten();
     }
 
-    /// Notes that the present call removes a file, or gives it another mode.
+    /// Returns whether the command made a configuration, or an earlier one of the session did and nobody changed it since:
+    /// from here on it is this one's.
+    fn is_own(&mut self, path: &Path) -> bool {
+        if self.earlier.remove(path).is_some_and(|text| text_of(path).as_ref() == Some(&text)) {
+            self.own.insert(path.to_path_buf());
+        }
+        self.own.contains(path)
+    }
+
+    /// Notes that the present call gives a file another mode.
     pub fn excuse(&mut self, path: &Path) {
-        self.excused = self.own.get(path).cloned();
+        if self.is_own(path) {
+            self.excused.insert(path.to_path_buf());
+        }
+    }
+
+    /// Notes that the present call removes a file. One of its own is removed here.
+    pub fn remove(&mut self, path: &Path) {
+        self.removed = self.is_own(path).then(|| folder_of(path)).flatten();
+        if self.removed.is_some() {
+            self.excused.insert(path.to_path_buf());
+        }
+    }
+
+    /// Removes the configuration that the present call removes. None: it removes none of its own.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    pub fn remove_own(&mut self) -> Option<Result<(), Refusal>> {
+        let folder = self.removed.take()?;
+        Some(folder.remove_file(CONFIG).map_err(|error| number(&error)))
+    }
+
+    /// Notes that the present call moves a file where none is.
+    pub fn carry(&mut self, from: &Path, to: &Path) {
+        if self.is_own(from) && meta_at(to).is_err() {
+            self.excused.extend([from.to_path_buf(), to.to_path_buf()]);
+            self.own.insert(to.to_path_buf());
+        }
+    }
+
+    /// Adds the configurations of its own that are there, for the commands that come after, and the writes into those that
+    /// are still as empty as they were made: what a program wrote there itself is lost.
+    pub fn add_to(&self, summary: &mut Summary, name: impl Fn(&Path) -> String) {
+        let made = |path: &PathBuf| Some(MadeConfig { path: path.clone(), text: text_of(path)? });
+        summary.configs.extend(self.own.iter().filter_map(made));
+        for path in self.emptied.iter().filter(|path| meta_at(path).is_ok_and(|meta| meta.len() == 0)) {
+            summary.unanswered += 1;
+            summary.first_unanswered.get_or_insert_with(|| name(path));
+        }
     }
 
     /// Notes that the present call opens a file that is not there.
@@ -131,10 +220,13 @@ impl RepositoryConfigs {
     /// When it cannot be made.
     pub fn make_empty(&mut self) -> Option<Result<File, Refusal>> {
         let (path, _) = self.opened.take().filter(|(_, is_empty)| *is_empty)?;
-        let made = OpenOptions::new().write(true).create_new(true).mode(0o644).open(&path);
-        let opened = made.and_then(|_| OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(&path));
+        let made = folder_of(&path).ok_or(libc::EACCES).and_then(|folder| {
+            let made = folder.make_file(CONFIG, 0o644).and_then(|_| folder.open_file(CONFIG));
+            made.map_err(|error| number(&error))
+        });
+        self.emptied.insert(path.clone());
         self.own.insert(path);
-        Some(opened.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO)))
+        Some(made)
     }
 
     /// Takes out the configuration that the present call puts in place; none: it does something else.
@@ -148,12 +240,8 @@ impl RepositoryConfigs {
 
     /// Returns whether what the present call does at a path needs nobody's consent.
     pub fn is_free(&self, path: &Path) -> bool {
-        self.excused.as_deref() == Some(path) || self.checked.as_ref().is_some_and(|checked| checked.to == path)
+        self.excused.contains(path) || self.checked.as_ref().is_some_and(|checked| checked.to == path)
     }
-}
-
-fn mode_of(meta: &Metadata) -> u32 {
-    meta.mode() & 0o777
 }
 
 /// Returns whether a configuration makes nothing run and leads nowhere new. `before`: that of the repository that is there;
@@ -219,6 +307,8 @@ fn section_of(head: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const NEW: &str = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n";
@@ -272,7 +362,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let [from, to] = ["config.lock", "config"].map(|name| dir.path().join(name));
         fs::write(&from, NEW).expect("written");
-        let checked = CheckedConfig::read(&from, &to, false).expect("plain");
+        let checked = CheckedConfig::read(&to, false).expect("plain");
         // The caller holds it open still.
         fs::write(&from, "[core]\n\tfsmonitor = x\n").expect("written");
         let other = from.with_extension(format!("nebula-{}", process::id()));

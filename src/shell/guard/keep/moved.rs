@@ -37,6 +37,9 @@ impl Keeping {
             self.configs.check(old, new);
         }
         let is_folder = meta.is_dir() || exchange && meta_at(new).is_ok_and(|there| there.is_dir());
+        if meta.is_file() {
+            self.configs.carry(old, new);
+        }
         self.move_away(old, new, &meta)?;
         self.replace(old, new, &meta, exchange)?;
         self.set_loose(&[old, new], is_folder);
@@ -115,6 +118,7 @@ impl Keeping {
                     folders.push(inside);
                 } else {
                     let (from, to) = (old.join(&inside), new.join(&inside));
+                    self.configs.carry(&from, &to);
                     self.lose(&from)?;
                     self.make(&to, false)?;
                     self.names.add(&from, &to);
