@@ -88,6 +88,7 @@ impl Config {
             merged.insert("baseUrl".into(), Value::from(url));
             origins.insert("baseUrl".into(), ValueSource::Environment);
         }
+        warnings.extend(values::incomplete_prices(&merged));
         let mut config = Self::from_keys(merged);
         (config.own_provider, config.shell.workspace_rules) = (own_provider, layer.rules);
         config.names_address = names_address;

@@ -407,6 +407,21 @@ fn a_provider_has_a_wire_a_key_command_and_a_model_its_prices() {
 }
 
 #[test]
+fn a_price_without_one_of_its_amounts_does_not_count() {
+    let config = World::new()
+        .user(json!({"models": {
+            "a.b": {"price": {"input": 1}},
+            "c": {"price": {"input": 1, "output": 2, "tiers": [{"above": 10, "input": 3}]}},
+            "d": {"price": {"input": 1, "output": 2}}
+        }}))
+        .load();
+    assert_eq!((config.model_config("a.b").price, config.model_config("c").price), (None, None));
+    assert!(config.model_config("d").price.is_some());
+    let wanted = ["a.b", "c"].map(|name| format!("models.{name}.price has no output, so it does not count"));
+    assert_eq!(config.warnings, wanted);
+}
+
+#[test]
 fn the_guide_names_every_key_and_those_of_an_untrusted_folder() {
     let page = include_str!("../../assets/guide/configuration.md");
     for key in KEYS {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::key_use::{KeyUse, StoredKey};
 use super::layers::{ValueSource, bytes, count, text, text_by_name, texts};
@@ -271,11 +271,21 @@ fn model(value: &Value) -> ModelConfig {
     }
 }
 
-/// Returns the price of a model; one that names a single amount has 0 for the other.
+/// Returns the price of a model; none where an amount is missing, without which it would be a lower one.
 fn price(value: &Value) -> Option<Price> {
-    let mut whole = json!({"input": 0.0, "output": 0.0});
-    for (name, amount) in value.as_object()? {
-        whole[name] = amount.clone();
-    }
-    Price::read(&whole)
+    Price::read(value).filter(|_| lacking(value).is_none())
+}
+
+/// Returns the amount that a price, or one of its tiers, lacks.
+fn lacking(price: &Value) -> Option<&'static str> {
+    let tiers = price.get("tiers").and_then(Value::as_array).into_iter().flatten();
+    let mut all = std::iter::once(price).chain(tiers);
+    all.find_map(|price| ["input", "output"].into_iter().find(|name| price.get(*name).is_none()))
+}
+
+/// Returns a warning for each model whose price lacks an amount.
+pub(super) fn incomplete_prices(keys: &Map<String, Value>) -> Vec<String> {
+    let models = keys.get("models").and_then(Value::as_object).into_iter().flatten();
+    let lacking = models.filter_map(|(name, model)| Some((name, lacking(model.get("price")?)?)));
+    lacking.map(|(name, amount)| format!("models.{name}.price has no {amount}, so it does not count")).collect()
 }

@@ -21,6 +21,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("the defaults are used", "既定値を使います"),
     ("{key} must be an object", "{key}はオブジェクトで指定してください"),
     ("{key} must be {what!}", "{key}は{what!}で指定してください"),
+    ("{key} has no {amount}, so it does not count", "{key}に{amount}がないため、使いません"),
     ("only your own configuration sets {keys}", "{keys}は自分の設定でのみ指定できます"),
     ("a text", "文字列"),
     ("a URL that begins with http:// or https://", "http://かhttps://で始まるURL"),
