@@ -225,11 +225,18 @@ impl Placing<'_, '_> {
         if is_moved || !ends(part, one) || !ends(hay, own) {
             return None;
         }
-        let there = Passage { lines: &hay.lines, head: own.lines.start, extent: own.lines.clone() };
+        let closes = |side: &Side, unit: &Unit| side.lines.content(unit.lines.end - 1).trim() == "end";
+        // The `end` below a branch closes what is around that, too.
+        let old = match (closes(part, one), closes(hay, own)) {
+            (true, false) if self.form == Form::Code => return None,
+            (false, true) if self.form == Form::Code => own.lines.start..own.lines.end - 1,
+            _ => own.lines.clone(),
+        };
+        let there = Passage { lines: &hay.lines, head: own.lines.start, extent: old.clone() };
         let here = Passage { lines: &part.lines, head: one.lines.start, extent: one.lines.clone() };
         let mut new = here.fitted(one.lines.start - above..one.lines.end, &there)?;
         let start = own.lines.start - above.min(hay.decorated(own, 0));
-        let range = hay.lines.range(start..own.lines.end);
+        let range = hay.lines.range(start..old.end);
         if self.form.has_commas() {
             let is_parted = hay.lines.text[range.clone()].ends_with(',');
             new.truncate(new.trim_end().trim_end_matches(',').len());

@@ -286,3 +286,13 @@ fn a_table_takes_the_place_of_all_of_the_old_one() {
     );
     assert_eq!(passages(list, "COLORS = [\"a\", ...]\n", "a.py"), None, "it leaves something out");
 }
+
+#[test]
+fn a_branch_leaves_the_end_that_closes_more_than_it() {
+    let file = "def run\n  a\nrescue E\n  b\nend\n\ndef stop\n  c\nend\n";
+    is_placed("a.rb", file, "rescue E\n  z\n", &[("  b\n", "  z\n")], "rescue E");
+    is_placed("a.rb", file, "rescue E\n  z\nend\n", &[("  b\n", "  z\n")], "rescue E");
+    let more = file.replace("  b\nend", "  b\nensure\n  d\nend");
+    assert_eq!(passages(&more, "rescue E\n  z\nend\n", "a.rb"), None, "the end is that of another branch");
+    is_placed("a.rb", &more, "rescue E\n  z\n", &[("  b\n", "  z\n")], "rescue E");
+}
