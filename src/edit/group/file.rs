@@ -241,7 +241,7 @@ impl File {
             let bare = bytes::unmarked(*encoding, content);
             let is_made = || {
                 let made = place::made(bare, edit, &self.path);
-                self.has_changed(rules) && made.is_ok_and(|made| made.text == *text)
+                self.has_changed(rules) && made.text == *text
             };
             match edit.format {
                 _ if self.seen && is_made() => return Ok(EditStatus::Made),
@@ -273,7 +273,7 @@ impl File {
                     Some(old) => place::replaced(&old, content),
                     None => self.meant_instead(edit, &rules.known).map(|files| format!("it may be {files}")),
                 };
-                (Encoding::Utf8 { bom: false }, NewText { doubt, ..place::made(content, edit, &self.path)? })
+                (Encoding::Utf8 { bom: false }, NewText { doubt, ..place::made(content, edit, &self.path) })
             }
             FileState::Text { .. } if !self.seen => return Err(unread(expected)),
             FileState::Text { encoding: Encoding::Raw, .. } => return Err(RAW.to_string()),
@@ -296,6 +296,7 @@ impl File {
                 (*encoding, new)
             }
         };
+        found = self.without_dots(&text, found, place::leaves_out)?;
         if let Some(why) = doubt {
             let is_meant =
                 |all: &HashSet<_>| !rules.unattended && all.contains(&(self.path.clone(), content.to_string()));
@@ -311,6 +312,22 @@ impl File {
         self.now = FileState::Text { encoding, text };
         self.seen = true;
         Ok(EditStatus::Placed(found))
+    }
+
+    /// Returns how a new text of it counts, `found` so: in doubt where a line of dots in it may stand for lines that are left out.
+    /// The error is for the model, where no such file can have that line.
+    fn without_dots(
+        &self,
+        new: &str,
+        found: PlaceMatch,
+        refusal: impl Fn(&str) -> String,
+    ) -> Result<PlaceMatch, String> {
+        let old = if let FileState::Text { text, .. } = &self.now { text } else { "" };
+        match place::written_dots(old, new, &self.path) {
+            Some((line, true)) => Err(refusal(line)),
+            Some((line, false)) if found.rung != Rung::Inexact => Ok(place::stands_for_more(line)),
+            _ => Ok(found),
+        }
     }
 
     /// Returns whether edits of this run, or of the present turn, have changed it.
@@ -398,6 +415,7 @@ impl File {
             return Ok(EditStatus::Same);
         }
         let Done { stages, found, .. } = done;
+        let found = self.without_dots(&new, found, |_| place::DOTS.to_string())?;
         stages.iter().for_each(|splices| self.record(splices, &found, index));
         self.now = FileState::Text { encoding, text: new };
         Ok(EditStatus::Placed(found))

@@ -1265,3 +1265,43 @@ fn dots_are_never_written_as_keys() {
     let unclear = run(&[whole("{\n  \"other\": {\n    ...\n  },\n  \"name\": \"a\"\n}\n")], &[("a.json", file)], false);
     assert!(unclear.changes.is_empty() && unclear.text().contains("leaves lines out"), "{}", unclear.text());
 }
+
+#[test]
+fn no_road_of_an_edit_writes_dots_for_certain() {
+    let json = "{\n  \"version\": \"1.0.0\",\n  \"files\": []\n}\n";
+    let replace = |path: &str, search: &str, replace: &str, format: Format| {
+        let op = Op::Replace { search: search.into(), replace: replace.into(), shape: SearchShape::Lines, all: false };
+        Edit::new(path, op, format, format.name())
+    };
+    let version = "  \"version\": \"1.0.0\",\n";
+    let scripts = "  \"version\": \"2.0.0\",\n  \"scripts\": { ... },\n";
+    let hunk =
+        |body: &[&str]| PatchHunk { body: body.iter().map(ToString::to_string).collect(), ..PatchHunk::default() };
+    let write =
+        |path: &str, content: &str| Edit::new(path, Op::Write { content: content.into() }, Format::TOOLS, "writeFile");
+    for edit in [
+        replace("a.json", version, scripts, Format::BLOCKS),
+        replace("a.json", version, scripts, Format::TOOLS),
+        Edit::new(
+            "a.json",
+            Op::Hunks(vec![hunk(&[" {", "+  ...", "   \"version\": \"1.0.0\","])]),
+            Format::PATCH,
+            "patch",
+        ),
+        write("ci.yml", "on: push\njobs:\n  ...\n"),
+        write("package.json", "{\n  \"a\": 1,\n  // ...\n}\n"),
+    ] {
+        let outcome = run(&[edit], &[("a.json", json)], false);
+        assert!(outcome.changes.is_empty(), "{}", outcome.text());
+    }
+    for edit in [
+        write("new.js", "const a = 1;\n// ... existing code ...\n"),
+        Edit::new("a.py", Op::Hunks(vec![hunk(&[" x = 1", "+...", "+y = 2"])]), Format::PATCH, "patch"),
+        Edit::new("a.py", Op::Overwrite { content: "x = 1\nz = 3\n...\n".into() }, Format::WHOLE, "whole"),
+    ] {
+        let outcome = run(&[edit], &[("a.py", "x = 1\nz = 3\n")], false);
+        assert!(matches!(outcome.results[0].rung(), Some(Rung::Inexact) | None), "{}", outcome.text());
+    }
+    let stub = write("new.py", "class A(Protocol):\n    def f(self) -> int:\n        ...\n");
+    assert_eq!(run(&[stub], &[], false).results[0].rung(), Some(Rung::Exact));
+}

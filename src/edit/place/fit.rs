@@ -96,7 +96,7 @@ fn with_own(searched: &str, own: &str, new: &str) -> Option<String> {
     side_by_side(searched.as_bytes(), &new, &own)?.text().map(str::to_owned)
 }
 
-pub(super) const DOTS: &str = "the replacement holds a line that stands for others, which the search text does not have, so what \
+pub(in crate::edit) const DOTS: &str = "the replacement holds a line that stands for others, which the search text does not have, so what \
                                it stands for is unknown. Write the replacement out in full.";
 
 /// Returns the replacement for one place, still with the model's line endings.

@@ -187,7 +187,8 @@ fn doubted(old: &str, content: &str, edit: &Edit, path: &str) -> Result<Option<S
     })
 }
 
-fn leaves_out(line: &str) -> String {
+/// Returns the reason, for the model, why a line that stands for others makes a text useless.
+pub(in crate::edit) fn leaves_out(line: &str) -> String {
     format!(
         "the new text leaves lines out (`{line}`), so the whole file is not known. Write every line, or change only a part \
          of the file with a search and replace."
@@ -226,18 +227,15 @@ fn is_path(content: &str, path: &str) -> bool {
     name == path || path.rsplit('/').next() == Some(name)
 }
 
-/// Returns the text of a file that is made. The error is for the model.
-pub(in crate::edit) fn made(content: &str, edit: &Edit, path: &str) -> Result<NewText, String> {
-    if let Some(line) = bare_dots("", content, path) {
-        return Err(leaves_out(line));
-    }
+/// Returns the text of a file that is made.
+pub(in crate::edit) fn made(content: &str, edit: &Edit, path: &str) -> NewText {
     let content = plain(content, edit, path);
     let text = match edit.format {
         Format::WHOLE => undressed(without_heading(&content, None, path), None, path).0.into_owned(),
         _ => content,
     };
     let text = with_recipe_tabs(("", &text), "", path).into_owned();
-    Ok(NewText { text, found: known(edit, edit.whole), doubt: None })
+    NewText { text, found: known(edit, edit.whole), doubt: None }
 }
 
 /// Returns how sure it is that a text is all of the file.

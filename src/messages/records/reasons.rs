@@ -143,6 +143,7 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ("it leaves out {n} of the file's {all} definitions", "ファイルの定義{all}個のうち{n}個が抜けています"),
     ("it leaves out {names}, and nobody said so", "{names}が抜けていますが、そのような指示はありません"),
     ("it leaves out {n} of the file's {all} lines", "ファイルの{all}行のうち{n}行が抜けています"),
+    ("`{line}` may stand for lines that are left out", "`{line}`は省略された行かもしれません"),
     ("`{line}` filled with the lines of the file", "`{line}`をファイルの行で補完"),
     (
         "all lines of the text begin at the margin, where those of the file do not, so nothing of it was used",

@@ -222,6 +222,24 @@ pub(in crate::edit::place) fn doubtful(line: &str) -> PlaceMatch {
     PlaceMatch { rung: Rung::Inexact, detail: Some(format!("lines are gone where it reads `{line}`")) }
 }
 
+/// Returns how a new text counts that has a line of dots which may stand for others.
+pub(in crate::edit) fn stands_for_more(line: &str) -> PlaceMatch {
+    PlaceMatch { rung: Rung::Inexact, detail: Some(format!("`{line}` may stand for lines that are left out")) }
+}
+
+/// Returns whether a line says by its dots that it stands for others, in any language: `# ... existing code ...`, `// ...`,
+/// `... and more`, `function stop() { ... }`. Dots alone may be code.
+pub(in crate::edit::place) fn is_dotted(line: &str) -> bool {
+    let text = line.trim();
+    let has_dots = text.contains("...") || text.contains('…');
+    has_dots
+        && match mark(text) {
+            Some(Omission::Dotted | Omission::Dots) => true,
+            Some(_) => !only_dots(text) && text.starts_with(['.', '…', '[', '(', '<']),
+            None => is_hollow(text),
+        }
+}
+
 /// Returns whether a line stands for others, or is dots at the margin.
 pub(in crate::edit::place) fn is_mark(line: &str) -> bool {
     match mark(line) {

@@ -48,34 +48,8 @@ pub(in crate::edit::place) fn filled_by_keys(file: &str, new: &str, path: &str) 
     (changed != file && form.keeps_sound(file, &changed)).then(|| (changed.clone(), names.join(", ")))
 }
 
-/// Returns a line of a text of keys that is no more than dots, or has no more between brackets, where the file has no such line:
-/// it would be no part of the language.
-pub(in crate::edit) fn bare_dots<'n>(file: &str, new: &'n str, path: &str) -> Option<&'n str> {
-    let form = Form::of(path);
-    let begins_text = |line: &str| line.trim_end().trim_end_matches(['-', '+']).ends_with(['|', '>']);
-    let may_quote = match form {
-        Form::Yaml => new.lines().any(begins_text),
-        Form::Sections => ["\"\"\"", "'''"].iter().any(|mark| new.contains(mark)),
-        _ => false,
-    };
-    if !form.has_keys() || may_quote {
-        return None;
-    }
-    let is_hollow = |line: &str| {
-        let value = line.split_once(':').map_or(line, |(_, value)| value).trim().trim_end_matches(',');
-        let inner =
-            [('{', '}'), ('[', ']')].iter().find_map(|(open, close)| value.strip_prefix(*open)?.strip_suffix(*close));
-        form == Form::Json && inner.is_some_and(|inner| only_dots(inner.trim()))
-    };
-    let lines = Lines::new(new);
-    let is_end = |at: usize| ends_document(&lines, at, form) || form == Form::Yaml && at + 1 == lines.len();
-    let is_it = |at: &usize| is_dots_alone(lines.content(*at)) && !is_end(*at) || is_hollow(lines.content(*at));
-    let found = (0..lines.len()).filter(is_it).map(|at| lines.content(at).trim());
-    { found }.find(|line| !file.lines().any(|own| own.trim() == *line))
-}
-
 /// Returns whether a line of YAML is dots that end a document, before the next one.
-fn ends_document(lines: &Lines, at: usize, form: Form) -> bool {
+pub(super) fn ends_document(lines: &Lines, at: usize, form: Form) -> bool {
     let next = || (at + 1..lines.len()).map(|at| lines.content(at).trim_end()).find(|line| !line.is_empty());
     form == Form::Yaml && only_dots(lines.content(at).trim_end()) && next().is_some_and(|line| line.starts_with("---"))
 }
@@ -390,22 +364,5 @@ mod tests {
             Some("yaml" | "yml") => YAML,
             _ => JSON,
         }
-    }
-
-    #[test]
-    fn dots_are_no_part_of_keys() {
-        for (path, new, line) in [
-            ("a.json", "{\n  \"a\": { ... },\n  \"b\": 1\n}\n", Some("\"a\": { ... },")),
-            ("a.json", "{\n  ...\n}\n", Some("...")),
-            ("a.toml", "[a]\n...\n", Some("...")),
-            ("a.yaml", "a:\n  ...\nb: 1\n", Some("...")),
-            ("a.yaml", "a: 1\n...\n", None),
-            ("a.yaml", "a: |\n  one\n  ...\nb: 1\n", None),
-            ("a.json", "{\n  \"a\": \"...\",\n  \"b\": [\"...\"]\n}\n", None),
-            ("a.py", "def f():\n    ...\n", None),
-        ] {
-            assert_eq!(bare_dots("", new, path), line, "{new}");
-        }
-        assert_eq!(bare_dots("a:\n  ...\n", "a:\n  ...\nb: 1\n", "a.yaml"), None, "the file has it");
     }
 }

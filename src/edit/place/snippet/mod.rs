@@ -1,6 +1,7 @@
 //! Snippets under a file's path: texts that are nothing but passages of the file, such as functions, rules, tables, sections
 //! and keys. Each has its head there exactly once, and takes the place of that one; what stands between them stays.
 
+mod dots;
 mod elided;
 mod form;
 mod heads;
@@ -9,7 +10,8 @@ mod units;
 use std::collections::HashSet;
 use std::ops::Range;
 
-pub(in crate::edit) use self::elided::bare_dots;
+pub(super) use self::dots::bare_dots;
+pub(in crate::edit) use self::dots::written_dots;
 pub(super) use self::elided::filled_by_keys;
 use self::form::{Form, is_dots_alone};
 use self::units::{Unit, units};
