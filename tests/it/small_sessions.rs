@@ -754,13 +754,52 @@ async fn a_whole_file_that_loses_one_definition_is_put_to_a_person() {
     let lost = file.replace("def f3():\n    return 3\n\n\n", "").replace("return 1\n", "return 11\n");
     let reply = format!("calc.py\n```python\n{lost}```\n");
     let world = World::new().file("calc.py", &file);
-    for (prompt, written) in [("Make f1 return 11", false), ("Make f1 return 11 and drop f3", true)] {
+    for (prompt, written) in [
+        ("Make f1 return 11", false),
+        ("Make f1 return 11, and do not remove anything", false),
+        ("Make f1 return 11, f3 is fine", false),
+        ("Make f1 return 11 and drop f3", true),
+    ] {
         let words = ["--format", "whole", "--approve", "edits", &format!("{prompt} @calc.py")];
         let ran = task(&world, UNKNOWN, &words, &[&reply, "I cannot."]).await;
         assert_eq!(world.read("calc.py"), if written { &lost } else { &file }.clone(), "{prompt}: {:?}", ran.notices());
         if !written {
             assert!(ran.last_message(1).contains("it leaves out f3"), "{}", ran.last_message(1));
         }
+    }
+}
+
+/// What the person wanted in an earlier turn counts where the next one only agrees to it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_turn_that_only_agrees_wants_what_the_one_before_it_does() {
+    let file: String = (0..8).map(|n| format!("def f{n}():\n    return {n}\n\n\n")).collect();
+    let lost = file.replace("def f3():\n    return 3\n\n\n", "");
+    let reply = format!("calc.py\n```python\n{lost}```\n");
+    for (again, written) in [("yes, go on @calc.py", true), ("make f1 faster @calc.py", false)] {
+        let world = World::new().file("calc.py", &file);
+        let words = ["--format", "whole", "--approve", "edits", "Remove f3 from @calc.py"];
+        let ran = task(&world, UNKNOWN, &words, &["It is used nowhere. Shall I do it?"]).await;
+        let session = ran.events.iter().find(|event| event["type"] == "session").expect("a session");
+        let id = session["id"].as_str().expect("an id").to_string();
+        let words = ["--format", "whole", "--approve", "edits", "--resume", &id, again];
+        let ran = task(&world, UNKNOWN, &words, &[&reply, "I cannot."]).await;
+        assert_eq!(world.read("calc.py"), if written { &lost } else { &file }.clone(), "{again}: {:?}", ran.notices());
+    }
+}
+
+/// Dots that stand for what is left out are never written by a policy.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dots_are_not_written() {
+    let json = "{\n  \"version\": \"1.0.0\",\n  \"files\": []\n}\n";
+    let scripts = "a.json\n<<<<<<< SEARCH\n  \"version\": \"1.0.0\",\n=======\n  \"version\": \"2.0.0\",\n  \"scripts\": { ... },\n>>>>>>> REPLACE\n";
+    let ci = "ci.yml\n```yaml\non: push\njobs:\n  ...\n```\n";
+    let js = "new.js\n```js\nconst a = 1;\n// ... existing code ...\n```\n";
+    for (format, reply) in [("blocks", scripts), ("whole", ci), ("whole", js)] {
+        let world = World::new().file("a.json", json);
+        let words = ["--format", format, "--approve", "edits", "Add what is missing @a.json"];
+        let ran = task(&world, UNKNOWN, &words, &[reply, "I cannot.", "I cannot."]).await;
+        assert_eq!((world.read("a.json").as_str(), ran.done()["changed"].as_u64()), (json, Some(0)), "{reply}");
+        assert!(!world.root().join("ci.yml").exists() && !world.root().join("new.js").exists(), "{reply}");
     }
 }
 

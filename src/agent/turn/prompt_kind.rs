@@ -153,9 +153,51 @@ pub fn is_undo(prompt: &str) -> bool {
     OTHER_LANGUAGES.contains(&prompt) || UNDO.iter().any(is_it)
 }
 
+/// Returns whether a prompt only agrees to what was said before it: `yes, go on`.
+pub fn agrees(prompt: &str) -> bool {
+    const WORDS: &str = "yes y yep yeah ok okay sure go on ahead do it that so please continue proceed thanks right correct fine good \
+        great now then exactly ja gerne bitte weiter mach oui vas y continue sí si dale adelante sigue да давай продолжай";
+    const SIGNS: [&str; 20] = [
+        "はい",
+        "お願いします",
+        "おねがいします",
+        "続けて",
+        "ください",
+        "進めて",
+        "そうして",
+        "了解",
+        "好的",
+        "好",
+        "继续",
+        "可以",
+        "请",
+        "是的",
+        "是",
+        "行",
+        "네",
+        "계속",
+        "해줘",
+        "예",
+    ];
+    let prompt = SIGNS.iter().fold(plain(prompt), |prompt, sign| prompt.replace(sign, " yes "));
+    let words = || prompt.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    (1..=8).contains(&words().count()) && words().all(|word| WORDS.split_whitespace().any(|own| own == word))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_prompt_may_only_agree() {
+        for prompt in ["yes, go on", "Yes.", "ok do it", "はい、お願いします。", "继续", "ja, mach weiter", "Go ahead!"]
+        {
+            assert!(agrees(prompt), "{prompt}");
+        }
+        for prompt in ["yes, but keep eps", "go on with beta", "はい、速くして", "", "fix it"] {
+            assert!(!agrees(prompt), "{prompt}");
+        }
+    }
 
     #[test]
     fn a_question_may_be_answered_by_a_name() {

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::earlier::stands_since;
 use super::given::{Current, GroupRules};
+use super::losses::{whole_text_loss, with_losses};
 use super::moved::{Gain, staying};
 use super::refusals::{AS_UTF8, CHANGED, EXISTS, NO_TEXT, NOT_ALL, NOT_NEW, RAW, question, quoted, unread};
 use crate::edit::bytes::{self, Encoding};
@@ -108,21 +109,6 @@ fn changed(old: &str, new: &str) -> place::Splice {
 /// The detail of a place whose lines an edit before it changed.
 const JOINED: &str = "joined with an edit before it, which changed the same lines";
 const TWICE: &str = "an edit before it in the same answer changed the same lines. Send both as one change.";
-
-/// Returns a whole new text of a file, in doubt where definitions are gone that nobody said should go.
-fn with_losses(new: NewText, staying: &str, edit: &Edit, rules: &GroupRules) -> NewText {
-    let Some(wishes) = rules.wishes.as_ref().filter(|_| edit.format != Format::TOOLS) else { return new };
-    if new.found.rung == Rung::Inexact {
-        return new;
-    }
-    let gone = place::gone(staying, &new.text);
-    let unsaid = wishes.unsaid(&gone, &place::definition_names(staying));
-    if unsaid.is_empty() {
-        return new;
-    }
-    let detail = format!("it leaves out {}, and nobody said so", unsaid.join(", "));
-    NewText { found: PlaceMatch { rung: Rung::Inexact, detail: Some(detail) }, ..new }
-}
 
 /// The most files that a path may mean for them to be named; of more, none is.
 const MOST_MEANT: usize = 8;
@@ -281,7 +267,7 @@ impl File {
                 let bare = bytes::unmarked(*encoding, content);
                 let staying = staying(text, bare, &self.gains);
                 let new = place::whole((text, &staying.text), bare, edit, &self.path)?;
-                let new = with_losses(new, &staying.text, edit, rules);
+                let new = with_losses(new, &staying.text, &self.path, rules);
                 if new.text == *text {
                     return Ok(if self.has_changed(rules) { EditStatus::Made } else { EditStatus::Same });
                 }
@@ -415,6 +401,10 @@ impl File {
             return Ok(EditStatus::Same);
         }
         let Done { stages, found, .. } = done;
+        let found = match whole_text_loss(text, &new, &stages, &self.path, rules) {
+            Some(loss) if found.rung != Rung::Inexact => loss,
+            _ => found,
+        };
         let found = self.without_dots(&new, found, |_| place::DOTS.to_string())?;
         stages.iter().for_each(|splices| self.record(splices, &found, index));
         self.now = FileState::Text { encoding, text: new };

@@ -3,7 +3,10 @@
 mod earlier;
 mod file;
 mod given;
+mod going;
+mod going_words;
 mod joined;
+mod losses;
 mod moved;
 mod refusals;
 mod wishes;

@@ -1233,16 +1233,25 @@ fn a_whole_file_that_leaves_out_a_definition_that_nobody_named_is_a_guess() {
             let state = State::file(file.as_bytes());
             Ok(Current { path: path.to_string(), state, seen: true, read: None, instead: Vec::new(), withheld: None })
         };
-        let edit = Edit::new("s.py", Op::Overwrite { content: content.into() }, format, format.name());
+        let op = match format {
+            Format::BLOCKS => {
+                Op::Replace { search: file.clone(), replace: content.into(), shape: SearchShape::Lines, all: false }
+            }
+            _ => Op::Overwrite { content: content.into() },
+        };
+        let edit = Edit::new("s.py", op, format, format.name());
         let wishes = Some(Wishes::new(prompt.to_string(), std::iter::empty()));
         apply(&[edit], &mut lookup, &GroupRules { wishes, ..GroupRules::default() })
     };
-    let outcome = run("make square faster", Format::WHOLE, &content);
-    assert_eq!(outcome.results[0].rung(), Some(Rung::Inexact));
-    assert!(outcome.text().contains("it leaves out rectangle"), "{}", outcome.text());
+    for format in [Format::WHOLE, Format::TOOLS, Format::BLOCKS] {
+        let outcome = run("make square faster", format, &content);
+        assert_eq!(outcome.results[0].rung(), Some(Rung::Inexact), "{}", outcome.text());
+        assert!(outcome.text().contains("it leaves out rectangle"), "{}", outcome.text());
+    }
     for outcome in [
         run("remove rectangle", Format::WHOLE, &content),
-        run("make square faster", Format::TOOLS, &content),
+        run("remove rectangle", Format::TOOLS, &content),
+        run("remove rectangle", Format::BLOCKS, &content),
         run("make square faster", Format::WHOLE, &file.replace("square_of", "power_of")),
     ] {
         assert_eq!(outcome.results[0].rung(), Some(Rung::Exact), "{}", outcome.text());

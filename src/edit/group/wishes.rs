@@ -1,5 +1,7 @@
 //! The words that say what of a file may go.
 
+use super::going::{Said, Wish};
+
 /// The words that were said before an edit.
 #[derive(Debug, Clone, Default)]
 pub struct Wishes {
@@ -8,60 +10,6 @@ pub struct Wishes {
     /// The lines of answers that stand in no fence.
     prose: String,
 }
-
-/// Beginnings of words that say that something goes, or is made anew.
-const GOING: &[&str] = &[
-    "remov",
-    "delet",
-    "drop",
-    "unused",
-    "dead code",
-    "clean",
-    "simplif",
-    "refactor",
-    "rewrit",
-    "restructur",
-    "renam",
-    "merg",
-    "mov",
-    "inlin",
-    "split",
-    "extract",
-    "quita",
-    "elimin",
-    "borra",
-    "entfern",
-    "lösch",
-    "supprim",
-    "enlev",
-    "削除",
-    "消",
-    "リファクタ",
-    "書き換",
-    "删除",
-    "移除",
-    "去掉",
-    "重构",
-    "삭제",
-    "удал",
-    "убер",
-    "убр",
-    "лишн",
-    "short",
-    "duplic",
-    "rid of",
-    "reduc",
-    "combin",
-    "consolid",
-    "retir",
-    "dataclass",
-    "take out",
-    "took out",
-    "weg ",
-    "fällt",
-    "整理",
-    "精简",
-];
 
 impl Wishes {
     /// Creates the words of a prompt and of answers to it.
@@ -82,18 +30,17 @@ impl Wishes {
 
     /// Returns those of the definitions of a file (`all`) that are `gone` although nothing says so.
     pub(super) fn unsaid<'n>(&self, gone: &'n [String], all: &[&str]) -> Vec<&'n str> {
-        let names =
-            |text: &str, name: &str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name);
-        let goes = |text: &str| {
-            let text = text.to_lowercase();
-            GOING.iter().any(|word| text.contains(word))
-        };
-        // What is to go without a name may be anything.
-        if goes(&self.prompt) && !all.iter().any(|name| names(&self.prompt, name)) {
+        if gone.is_empty() {
             return Vec::new();
         }
-        let is_said =
-            |name: &str| names(&self.prompt, name) || self.prose.lines().any(|line| names(line, name) && goes(line));
+        let (prompt, prose) = (Said::read(&self.prompt, all), Said::read(&self.prose, all));
+        let may_be_any = prompt.lets_anything_go(all);
+        // It writes such methods itself.
+        let is_written = |name: &str| name.starts_with("__") && self.prompt.to_lowercase().contains("dataclass");
+        let is_said = |name: &str| match prompt.of(name) {
+            Some(wish) => wish == Wish::Goes,
+            None => may_be_any || is_written(name) || prose.of(name) == Some(Wish::Goes),
+        };
         gone.iter().map(String::as_str).filter(|name| !is_said(name)).collect()
     }
 }
@@ -102,26 +49,116 @@ impl Wishes {
 mod tests {
     use super::*;
 
+    fn unsaid(prompt: &str, answer: &str) -> usize {
+        let wishes = Wishes::new(prompt.to_string(), [answer].into_iter());
+        let all = ["alpha", "beta", "gamma", "delta", "eps", "zeta", "main"];
+        wishes.unsaid(&["eps".to_string()], &all).len()
+    }
+
     #[test]
     fn what_prompt_or_answer_let_go_is_said() {
-        let unsaid = |prompt: &str, answer: &str| {
-            let wishes = Wishes::new(prompt.to_string(), [answer].into_iter());
-            wishes.unsaid(&["rectangle".to_string()], &["rectangle", "square"]).len()
-        };
         for (prompt, answer) in [
-            ("remove rectangle", ""),
+            ("remove eps", ""),
+            ("delete alpha, beta and eps", ""),
+            ("remove the function eps() from @a.py", ""),
+            ("rename eps to epsilon", ""),
+            ("replace eps with a lambda", ""),
+            ("epsをepsilonに置き換えて", ""),
+            ("eps is not needed, remove it", ""),
+            ("epsを削除して", ""),
+            ("alphaとepsを削除して、betaは残す", ""),
+            ("把eps删掉", ""),
+            ("entferne eps", ""),
             ("remove what is not needed", ""),
             ("不要な関数を削除して", ""),
-            ("make square faster", "I removed `rectangle`, which is not used.\n"),
+            ("make it shorter", ""),
+            ("reduce duplication", ""),
+            ("refactor this file", ""),
+            ("Please simplify the code", ""),
+            ("clean up a bit", ""),
+            ("get rid of the helper", ""),
+            ("combine the helpers", ""),
+            ("merge both functions", ""),
+            ("consolidate", ""),
+            ("weg mit dem Helfer", ""),
+            ("Vereinfache das", ""),
+            ("整理して", ""),
+            ("精简一下", ""),
+            ("убери лишнее", ""),
+            ("clean up, but keep alpha", ""),
+            ("clean up and keep the code readable", ""),
+            ("keep only alpha", ""),
+            ("make alpha faster", "I removed `eps`, which is not used.\n"),
+            ("make alpha faster", "I took out eps since nothing calls it."),
+            ("make alpha faster", "This gets rid of `eps`."),
+            ("make alpha faster", "`eps` fällt weg."),
+            ("make alpha faster", "- Removed: `alpha`, `eps`\n"),
+            ("make alpha faster", "`alpha` and `eps` are merged."),
         ] {
             assert_eq!(unsaid(prompt, answer), 0, "{prompt} {answer}");
         }
-        for (prompt, answer) in [
-            ("make square faster", "Here it is:\n```python\n# rectangle removed\n```\n"),
-            ("make square faster", "The `rectangle` stays."),
-            ("remove square", ""),
+    }
+
+    #[test]
+    fn a_dataclass_writes_some_methods_itself() {
+        let unsaid = |prompt: &str| {
+            let gone = ["__init__", "area"].map(String::from);
+            let wishes = Wishes::new(prompt.to_string(), std::iter::empty());
+            wishes.unsaid(&gone, &["P", "area"]).join(" ")
+        };
+        assert_eq!(unsaid("use a dataclass for P"), "area");
+        assert_eq!(unsaid("make P faster"), "__init__ area");
+    }
+
+    #[test]
+    fn a_word_of_going_counts_alone_and_of_what_it_is_said() {
+        for prompt in [
+            "make alpha faster",
+            "sort the movies by year",
+            "add a dropdown for the color",
+            "add an emergency number",
+            "消費税を足して",
+            "取消を直して",
+            "取り消しを直して",
+            "the cleaning cost is missing",
+            "fix the removal date",
+            "add undelete support",
+            "add the split bill total",
+            "wire up the delete button",
+            "move on: the sum is wrong",
+            "don't drop precision",
+            "make it 1 more, and do not remove anything",
+            "simplify alpha without removing any function",
+            "make it shorter, but do not remove any function",
+            "何も削除しないで速くして",
+            "不要删除任何函数，加快速度",
+            "entferne nichts",
+            "clean up, but keep all functions",
+            "把颜色改成红色",
+            "make eps return 5 instead of 4",
+            "remove alpha",
+            "fix eps",
+            "use eps in alpha",
+            "keep eps as it is, change alpha",
+            "clean up, but keep eps",
+            "remove alpha, keep eps",
+            "alpha is slow, eps is fine",
+            "add a test hook after eps",
+            "remove the comments in eps.py, and in alpha",
+            "faster @eps.py",
         ] {
-            assert_eq!(unsaid(prompt, answer), 1, "{prompt} {answer}");
+            assert_eq!(unsaid(prompt, ""), 1, "{prompt}");
+        }
+        for answer in [
+            "Here it is:\n```python\n# eps removed\n```\n",
+            "The `eps` stays.",
+            "`eps` was not removed, alpha adds one.",
+            "I changed alpha, and left eps alone. Nothing was removed.",
+            "I did not touch eps; simplified alpha.",
+            "I moved on from eps to alpha.",
+            "I replaced the loop with a sum.",
+        ] {
+            assert_eq!(unsaid("make alpha faster", answer), 1, "{answer}");
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) use guard::{begin_alike, elided_definitions};
 pub(super) use left_out::stands_for_more;
 pub(super) use part::{definition_lines, definition_names, gone, is_standing_definition, same_definition};
 pub use passage::unfenced;
-pub(super) use snippet::{begins_passage, passages, written_dots};
+pub(super) use snippet::{begins_passage, passages, values_gone, written_dots};
 pub(super) use splice::{Done, Splice, Step, TargetText, sure};
 pub(super) use whole::{NewText, is_all_of, keeps_all_of, leaves_out, made, replaced, whole, whole_twice};
 

@@ -12,7 +12,7 @@ use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
 use crate::agent::session::conversation::{Conversation, SessionFiles, UndecidedCall, UndecidedEdits};
 use crate::agent::session::records::{ResultRecord, sha};
-use crate::agent::turn::prompt_kind::wants_no_change;
+use crate::agent::turn::prompt_kind::{agrees, wants_no_change};
 use crate::agent::turn::step::call_item::CallItem;
 use crate::agent::turn::step::comment;
 use crate::agent::turn::step::edit_records::{edit_record, is_told, known_files};
@@ -149,11 +149,18 @@ fn reported(session: &Conversation) -> Reported {
     Reported { changed: session.files.changed_in_turn(), is_question, ..Reported::default() }
 }
 
-/// Returns what was said of what the edits are to do: by the person in this turn, and by the model in its last two answers.
+/// Returns what was said of what the edits are to do: by the person in this turn, or before it where this turn only agrees to
+/// that, and by the model in its last two answers.
 fn wishes(session: &Conversation) -> Wishes {
     let answers = session.messages.iter().rev().filter(|message| message.role == Role::Assistant).take(2);
     let answers: Vec<String> = answers.map(|message| message.text().into_owned()).collect();
-    Wishes::new(session.prompt_text().unwrap_or_default(), answers.iter().map(String::as_str))
+    let mut prompt = session.prompt_text().unwrap_or_default();
+    if agrees(&prompt) {
+        let users = session.messages.iter().rev().filter(|message| message.role == Role::User);
+        let texts = users.map(|message| message.text().split("\n\n---\n").next().unwrap_or_default().to_string());
+        prompt = { texts }.find(|text| !agrees(text)).unwrap_or(prompt);
+    }
+    Wishes::new(prompt, answers.iter().map(String::as_str))
 }
 
 /// Returns whether an edit names lines that are not in its file. What is refused for another reason, or asked about, says

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use super::outline::{Definition, definitions, extent, methods, outermost};
+use super::outline::{Definition, METHOD, definitions, extent, methods, outermost};
 use crate::edit::lines::Lines;
 
-/// Returns the names of the definitions of a text that a new one lacks: outermost ones, and those of classes that stay. One in the
-/// place of which another one stands, or that has the lines of another one that is new, has a new name only.
+/// Returns the names of the definitions of a text that a new one lacks: outermost ones, and those of classes that stay. One that
+/// has the lines of another one that is new has a new name only, and so has one in the place of which another one with a like
+/// head stands.
 pub(in crate::edit) fn gone(old: &str, new: &str) -> Vec<String> {
     let (hay, part) = (Lines::new(old), Lines::new(new));
     let all = definitions(&part);
@@ -16,12 +17,21 @@ pub(in crate::edit) fn gone(old: &str, new: &str) -> Vec<String> {
     let mut come: Vec<usize> = (0..after.len()).filter(|at| !known.contains(after[*at].name)).collect();
     let mut gone: Vec<String> = Vec::new();
     for (at, own) in before.iter().enumerate() {
+        let count =
+            |all: &[Definition]| all.iter().filter(|other| other.kind == METHOD && other.name == own.name).count();
+        if there.contains(own.name) && own.kind == METHOD && (1..count(&before)).contains(&count(&after)) {
+            let is_named = gone.iter().any(|name| name == own.name);
+            gone.extend((!is_named).then(|| own.name.to_string()));
+            continue;
+        }
         if there.contains(own.name) || is_given(new, own.name) || gone.iter().any(|name| name == own.name) {
             continue;
         }
         let place = beside(&before, at, &there);
         let is_it = |other: &usize| {
-            beside(&after, *other, &known) == place || is_alike(&body(&hay, own), &body(&part, &after[*other]))
+            let is_there = beside(&after, *other, &known) == place;
+            is_there && has_like_head((&hay, own), (&part, &after[*other]))
+                || is_alike(&body(&hay, own), &body(&part, &after[*other]))
         };
         match come.iter().position(is_it) {
             Some(at) => drop(come.remove(at)),
@@ -62,6 +72,37 @@ fn body<'t>(lines: &Lines<'t>, own: &Definition) -> HashSet<&'t str> {
     inside.filter(|line| line.contains(char::is_alphanumeric)).collect()
 }
 
+/// Returns whether one of two definitions has all words of the other's name, or both have the same two parameters or more.
+fn has_like_head((hay, own): (&Lines, &Definition), (part, other): (&Lines, &Definition)) -> bool {
+    let (one, two) = (words_of(own.name), words_of(other.name));
+    let is_in = |one: &[String], two: &[String]| one.iter().all(|word| two.contains(word));
+    let given = |lines: &Lines, own: &Definition| {
+        let line = lines.content(own.line);
+        let inside = line.split_once('(').and_then(|(_, rest)| rest.rsplit_once(')')).map_or("", |(inside, _)| inside);
+        inside.split(',').map(|one| one.trim().to_string()).filter(|one| !SELVES.contains(&&**one)).collect::<Vec<_>>()
+    };
+    let (mine, theirs) = (given(hay, own), given(part, other));
+    is_in(&one, &two) || is_in(&two, &one) || mine.len() >= 2 && mine == theirs
+}
+
+/// Names of the object that a method is called on.
+const SELVES: [&str; 5] = ["", "self", "&self", "&mut self", "cls"];
+
+/// Returns the words of a name, in small letters: `getUser`, `get_user`.
+fn words_of(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_small = false;
+    for c in name.chars() {
+        if c == '_' || c.is_uppercase() && is_small {
+            words.push(String::new());
+        }
+        is_small = c.is_lowercase();
+        words.iter_mut().last().expect("a word").extend(c.to_lowercase().filter(|c| *c != '_'));
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
 /// Returns whether two definitions have most of their lines in common.
 fn is_alike(one: &HashSet<&str>, other: &HashSet<&str>) -> bool {
     let shared = one.intersection(other).count();
@@ -94,5 +135,38 @@ mod tests {
         assert_eq!(gone(class, &class.replace("    def one(self):\n        return 1\n\n", "")), ["one"]);
         assert_eq!(gone(class, &class.replace("        def inner():\n            pass\n", "")), [""; 0]);
         assert_eq!(gone(&format!("{class}\n\n{file}"), &file), ["A"]);
+    }
+
+    #[test]
+    fn another_function_in_its_place_is_no_new_name() {
+        let file = "def circle(r):\n    return 3 * r * r\n\n\ndef square(a):\n    return a * a\n\n\ndef rectangle(a, b):\n    return a * b\n";
+        let one = "def rectangle(a, b):\n    return a * b\n";
+        let triangle = file.replace(one, "def triangle(a, h):\n    return a * h / 2\n");
+        assert_eq!(gone(file, &triangle), ["rectangle"]);
+        for other in [
+            "def oblong(a, b):\n    return b * a\n",
+            "def rectangle_area(a, h):\n    return a * h\n",
+            "def Rectangle(x, y):\n    return x * y\n",
+            "def oblong(x, y):\n    return a * b\n",
+        ] {
+            assert_eq!(gone(file, &file.replace(one, other)), [""; 0], "{other}");
+        }
+        let class = "class A:\n    def whole(self):\n        return 2\n\n    def half(self):\n        return 1\n";
+        assert_eq!(
+            gone(class, &class.replace("half(self):\n        return 1", "rest(self):\n        return 3")),
+            ["half"]
+        );
+    }
+
+    #[test]
+    fn an_overload_and_a_function_that_is_an_expression_are_definitions() {
+        let java = "class A {\n    int add(int a) {\n        return a;\n    }\n\n    int add(int a, int b) {\n        return a + b;\n    }\n}\n";
+        let without = java.replace("\n    int add(int a, int b) {\n        return a + b;\n    }\n", "");
+        assert_eq!(gone(java, &without), ["add"]);
+        assert_eq!(gone(java, java), [""; 0]);
+        let kotlin = "fun one(a: Int) = a + 1\n\nfun two(a: Int): Int = a + 2\n";
+        assert_eq!(gone(kotlin, "fun one(a: Int) = a + 1\n"), ["two"]);
+        let js = "exports.one = function (a) {\n  return a;\n};\n\nexports.two = (a) => {\n  return a + 2;\n};\n";
+        assert_eq!(gone(js, "exports.one = function (a) {\n  return a;\n};\n"), ["two"]);
     }
 }

@@ -58,7 +58,7 @@ pub(in crate::edit::place) fn definitions<'t>(lines: &Lines<'t>) -> Vec<Definiti
             // In C a function may begin with the keyword of the type that it returns.
             Some(found @ ("struct" | "enum", _)) => method(lines, line).map_or(found, |name| (METHOD, name)),
             Some(found) => found,
-            None => (METHOD, method(lines, line)?),
+            None => (METHOD, method(lines, line).or_else(|| expressed(content))?),
         };
         Some(Definition { name, kind, line, indent: indent(content).len() })
     });
@@ -280,6 +280,20 @@ fn method<'t>(lines: &Lines<'t>, line: usize) -> Option<&'t str> {
         || rest.starts_with('{')
         || says_more.iter().any(|word| rest.starts_with(word)) && (rest.contains('{') || opens_below);
     is_head.then_some(name)
+}
+
+/// Returns the name of a function that a line gives as a value: `fun add(x: Int) = x + 1`, `exports.add = function (x) {`.
+fn expressed(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let is_before = |before: &str| before.split(' ').all(|word| word.chars().all(|c| c.is_ascii_lowercase()));
+    if let Some((_, rest)) = line.split_once("fun ").filter(|(before, _)| is_before(before)) {
+        let (head, _) = rest.split_once('(').filter(|(_, behind)| behind.contains(" = "))?;
+        return head.rsplit([' ', '.', '>']).next().filter(|name| !name.is_empty() && name.chars().all(is_of_name));
+    }
+    let (head, value) = line.split_once(" = ")?;
+    let name = head.strip_prefix("module.").unwrap_or(head).strip_prefix("exports.")?;
+    let is_function = value.starts_with("function") || value.starts_with("async ") || value.contains("=>");
+    (is_function && name.chars().all(is_of_name)).then_some(name)
 }
 
 /// Returns the head of a function without the parameters for types behind its name: `add<T>`.

@@ -6,6 +6,7 @@ mod elided;
 mod form;
 mod heads;
 mod units;
+mod values;
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -15,6 +16,7 @@ pub(in crate::edit) use self::dots::written_dots;
 pub(super) use self::elided::filled_by_keys;
 use self::form::{Form, is_dots_alone};
 use self::units::{Unit, units};
+pub(in crate::edit) use self::values::values_gone;
 use super::left_out::{is_mark, left_out};
 use super::part::{self, Passage, in_order};
 use super::splice::{Splice, spliced};

@@ -1,0 +1,187 @@
+//! The words by which something goes or stays.
+
+/// Verbs by which something goes, or is made anew.
+pub(super) const GOING: &str = "remove removes removed removing delete deletes deleted deleting drop drops dropped dropping eliminate \
+    eliminates eliminated eliminating discard discards discarded discarding omit omits omitted omitting clean cleans cleaned cleaning \
+    cleanup simplify simplifies simplified simplifying refactor refactors refactored refactoring rewrite rewrites rewrote rewritten \
+    rewriting restructure restructures restructured restructuring rename renames renamed renaming merge merges merged merging move \
+    moves moved moving inline inlines inlined inlining split splits splitting extract extracts extracted extracting shorten shortens \
+    shortened shortening condense condenses condensed combine combines combined combining consolidate consolidates consolidated \
+    consolidating unify unifies unified unifying deduplicate deduplicates deduplicated deduplicating dedupe dedup retire retires \
+    retired retiring modernize modernise";
+/// Words for what nobody needs.
+pub(super) const WASTE: &str = "unused redundant unnecessary superfluous unneeded obsolete duplication duplications duplicated \
+    boilerplate shorter leaner simpler weg";
+/// Verbs by which something that they name may go.
+pub(super) const CHANGING: &str = "replace replaces replaced replacing convert converts converted converting turn turns turned turning substitute revert \
+    cut cuts superseded";
+/// Beginnings of those in other languages.
+pub(super) const CHANGING_ABROAD: &[&str] = &["ersetz", "reemplaz", "remplac", "замен"];
+/// Parts of words of languages without spaces that say the same.
+pub(super) const CHANGING_SIGNS: &[&str] = &["置き換", "置換", "替换", "改成", "改为", "바꿔", "바꾸", "교체"];
+/// Beginnings of verbs by which something goes in other languages.
+pub(super) const GOING_ABROAD: &[&str] = &[
+    "quita",
+    "elimin",
+    "borra",
+    "borre",
+    "limpia",
+    "simplifi",
+    "reescrib",
+    "acort",
+    "refactor",
+    "refaktor",
+    "entfern",
+    "lösch",
+    "vereinfach",
+    "aufräum",
+    "räum",
+    "kürz",
+    "umbenenn",
+    "umbenannt",
+    "zusammenfass",
+    "supprim",
+    "enlev",
+    "enlèv",
+    "retirer",
+    "réécri",
+    "nettoie",
+    "nettoy",
+    "raccourci",
+    "fusionn",
+    "renomm",
+    "renombr",
+    "удал",
+    "убер",
+    "убр",
+    "лишн",
+    "упрост",
+    "объедин",
+    "сократ",
+    "переиме",
+    "перепис",
+];
+/// Two words that say so together.
+pub(super) const PAIRS: &[(&str, &str)] = &[
+    ("rid", "of"),
+    ("take takes took taken taking leave leaves left leaving cut throw throws threw", "out away"),
+    ("dead duplicate", "code"),
+    ("it", "short"),
+    ("less", "code"),
+    ("fewer", "lines functions"),
+    ("from", "scratch"),
+    ("start", "over"),
+    ("fällt fallen", "weg"),
+];
+/// Parts of words of languages without spaces by which something goes.
+pub(super) const GOING_SIGNS: &[&str] = &[
+    "削除",
+    "消して",
+    "消す",
+    "消した",
+    "除去",
+    "取り除",
+    "取り払",
+    "外して",
+    "省いて",
+    "リファクタ",
+    "書き換",
+    "書き直",
+    "整理",
+    "簡潔",
+    "簡素",
+    "シンプル",
+    "統合",
+    "まとめて",
+    "短く",
+    "重複",
+    "リネーム",
+    "名前を変",
+    "改名",
+    "删除",
+    "刪除",
+    "删掉",
+    "删了",
+    "移除",
+    "去掉",
+    "去除",
+    "重构",
+    "重構",
+    "重写",
+    "重命名",
+    "简化",
+    "簡化",
+    "精简",
+    "精簡",
+    "合并",
+    "合併",
+    "삭제",
+    "제거",
+    "정리",
+    "리팩터",
+    "리팩토",
+    "합쳐",
+    "간단",
+];
+/// Texts right before such a part where it is denied, or is another word.
+pub(super) const DENIED_BEFORE: &[&str] = &["不要", "别", "勿", "不", "没有", "没", "未", "取り", "沒有"];
+/// Texts right behind such a part where it is denied.
+pub(super) const DENIED_BEHIND: &[&str] = &[
+    "しない",
+    "しなく",
+    "せず",
+    "しません",
+    "されない",
+    "されません",
+    "されてい",
+    "してはいけ",
+    "しては",
+    "はしない",
+    "はせず",
+    "하지",
+];
+
+/// Words that deny one of the next ones.
+pub(super) const NOT: &str = "not don't dont doesn't didn't never without no nothing cannot can't won't isn't wasn't weren't aren't \
+    shouldn't mustn't wouldn't avoid rather";
+/// The number of words that may stand between.
+pub(super) const DENYING: usize = 3;
+/// Words behind those with which they say that something is of no use.
+pub(super) const NOT_NEEDED: &str = "used needed longer called necessary required referenced only just";
+/// Words of other languages that deny what stands anywhere in their clause.
+pub(super) const NOT_ABROAD: &str =
+    "nicht nichts kein keine keinen ohne rien pas aucun aucune sans nada sin ninguna ninguno не ничего без";
+
+/// Words by which something stays.
+pub(super) const KEEPING: &str = "keep keeps kept keeping leave leaves leaving left stay stays stayed preserve preserves preserved \
+    retain retains retained untouched unchanged intact fine behalte behalten bleibt bleiben lass lasse lassen conserva conservar \
+    mantén mantener deja garde garder laisse laisser оставь оставить";
+/// Two words that say so together.
+pub(super) const KEEPING_PAIRS: &[(&str, &str)] = &[("as", "is it"), ("not don't didn't", "touch change")];
+/// Two words that let all go but what they name.
+pub(super) const KEEPING_ONLY: &[(&str, &str)] = &[("only just", "keep leave"), ("keep leave", "only just")];
+pub(super) const STAYING_SIGNS: &[&str] =
+    &["残し", "残す", "そのまま", "維持", "保留", "不变", "不變", "不动", "유지", "그대로", "남겨"];
+
+/// Words before a verb that is a noun there.
+pub(super) const BEFORE_NOUNS: &str = "the a an this that these those each every its their his her my your our of for with add adds \
+    added adding fix show support supports supporting allow allows allowing enable implement implements undo when der die das den dem \
+    ein eine einen le la les un une el los las una";
+/// Words that begin a condition.
+pub(super) const CONDITIONS: &str =
+    "if when once after before while unless until wenn falls sobald nachdem si cuando quand если когда";
+/// Words that join the clauses of a sentence.
+pub(super) const JOINING: &str = "and but then while which so und aber y e pero et mais и но а";
+/// Words beside the names of a list.
+pub(super) const BESIDE: &str = "the a an old also both all any or as well too function functions method methods class classes helper \
+    helpers def constant constants variable variables test tests";
+/// Signs beside the names of a list.
+pub(super) const MOST_SIGNS: usize = 2;
+/// Words for what was named before.
+pub(super) const IT: &str = "it them both those";
+/// Words for all that there is, of which nothing is to go.
+pub(super) const ANYTHING: &str =
+    "anything nothing any function functions method methods definition definitions code nichts rien nada ничего";
+/// Words for all of it, which stays.
+pub(super) const ALL: &str = "all every everything alles alle tout toutes todo todas всё все";
+pub(super) const ANYTHING_SIGNS: &[&str] = &["何も", "なにも", "任何", "関数", "函数", "아무"];
