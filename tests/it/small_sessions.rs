@@ -787,9 +787,9 @@ async fn a_turn_that_only_agrees_wants_what_the_one_before_it_does() {
     }
 }
 
-/// Dots that stand for what is left out are never written by a policy.
+/// Dots that stand for what is left out are never written by a policy, and a file without text is made where one is wanted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn dots_are_not_written() {
+async fn dots_are_not_written_and_a_file_without_text_is() {
     let json = "{\n  \"version\": \"1.0.0\",\n  \"files\": []\n}\n";
     let scripts = "a.json\n<<<<<<< SEARCH\n  \"version\": \"1.0.0\",\n=======\n  \"version\": \"2.0.0\",\n  \"scripts\": { ... },\n>>>>>>> REPLACE\n";
     let ci = "ci.yml\n```yaml\non: push\njobs:\n  ...\n```\n";
@@ -801,6 +801,10 @@ async fn dots_are_not_written() {
         assert_eq!((world.read("a.json").as_str(), ran.done()["changed"].as_u64()), (json, Some(0)), "{reply}");
         assert!(!world.root().join("ci.yml").exists() && !world.root().join("new.js").exists(), "{reply}");
     }
+    let world = World::new().file("a.json", json);
+    let words = ["--format", "whole", "--approve", "edits", "make an empty file new.py"];
+    let ran = task(&world, UNKNOWN, &words, &["new.py\n```python\n```\n"]).await;
+    assert_eq!((world.read("new.py").as_str(), ran.requests.len(), ran.notices()), ("", 1, Vec::new()));
 }
 
 /// A line under the path of a file makes a heading of it, of a new file as of one that is there.

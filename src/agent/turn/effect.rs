@@ -7,7 +7,7 @@ use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::ResultRecord;
 use crate::agent::turn::follow_up::FollowUp;
-use crate::agent::turn::prompt_kind::{may_want_name, wants_no_change};
+use crate::agent::turn::prompt_kind::{may_want_name, wants_empty_file, wants_no_change};
 use crate::edit::stream::{Unread, UnreadText, unread};
 use crate::edit::{Format, NO_FILE};
 use crate::messages::agent as say;
@@ -132,8 +132,8 @@ impl Effect {
         {
             *why = true_why;
         }
-        let may_want_name = |prompt: String| wants_no_change(&prompt) || may_want_name(&prompt);
-        let is_answered = || self.changed || session.prompt_text().is_some_and(may_want_name);
+        let may_do = |prompt: String| wants_no_change(&prompt) || may_want_name(&prompt) || wants_empty_file(&prompt);
+        let is_answered = || self.changed || session.prompt_text().is_some_and(may_do);
         if found.as_ref().is_some_and(|found| matches!(found.why, Unread::OnlyPath(_))) && is_answered() {
             found = None;
         }

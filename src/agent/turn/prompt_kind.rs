@@ -153,6 +153,31 @@ pub fn is_undo(prompt: &str) -> bool {
     OTHER_LANGUAGES.contains(&prompt) || UNDO.iter().any(is_it)
 }
 
+/// Returns whether a prompt wants a file without text: `make an empty file new.py`.
+pub fn wants_empty_file(prompt: &str) -> bool {
+    const OTHER_LANGUAGES: [&str; 13] = [
+        "leere datei",
+        "leeren datei",
+        "leeres modul",
+        "fichier vide",
+        "archivo vacío",
+        "archivo vacio",
+        "空のファイル",
+        "空ファイル",
+        "空文件",
+        "空的文件",
+        "空白文件",
+        "빈 파일",
+        "пустой файл",
+    ];
+    let prompt = plain(prompt);
+    let words: Vec<&str> = prompt.split_whitespace().map(|word| word.trim_matches(['`', ',', '"', '.', ':'])).collect();
+    let is_file =
+        |word: &str| matches!(word, "file" | "files" | "module" | "package" | "document") || word.contains('.');
+    let is_empty = |two: &[&str]| matches!(two[0], "empty" | "blank") && is_file(two[1]);
+    words.windows(2).any(is_empty) || OTHER_LANGUAGES.iter().any(|part| prompt.contains(part))
+}
+
 /// Returns whether a prompt only agrees to what was said before it: `yes, go on`.
 pub fn agrees(prompt: &str) -> bool {
     const WORDS: &str = "yes y yep yeah ok okay sure go on ahead do it that so please continue proceed thanks right correct fine good \
@@ -187,6 +212,17 @@ pub fn agrees(prompt: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_without_text_may_be_wanted() {
+        for prompt in ["make an empty file new.py", "create an empty `new.py`", "空のファイル new.py を作って"]
+        {
+            assert!(wants_empty_file(prompt), "{prompt}");
+        }
+        for prompt in ["handle the empty list in a.py", "empty the cart", "make new.py"] {
+            assert!(!wants_empty_file(prompt), "{prompt}");
+        }
+    }
 
     #[test]
     fn a_prompt_may_only_agree() {

@@ -58,6 +58,8 @@ pub(in crate::edit) struct ReaderContext {
     pub document: bool,
     /// The model makes its changes by calls: a file that a sentence or nothing names is only displayed.
     pub displays: bool,
+    /// The person wants a file without text: a fence around nothing may be one.
+    pub makes_empty: bool,
     /// The lines that begin an edit.
     pub marks: Vec<LineMark>,
     /// The answer holds an edit.
@@ -130,6 +132,7 @@ impl ReaderContext {
             is_titled: false,
             document,
             displays: false,
+            makes_empty: false,
             marks: Vec::new(),
             has_edits: false,
             is_unclear: false,

@@ -273,10 +273,11 @@ impl Opened<'_> {
                 direct = direct.or(Some(path));
             }
         }
+        let may_be_empty = |path: &str| self.ctx.makes_empty || is_empty_file(path);
         let is_file = |path: &str| self.may_be_file() || is_titled && self.makes_file(path);
         match direct {
             // A file without text is made: `__init__.py`.
-            Some(path) if self.fence.closed_by(first) && is_empty_file(&path) && is_new(&path) && is_file(&path) => {
+            Some(path) if self.fence.closed_by(first) && may_be_empty(&path) && is_new(&path) && is_file(&path) => {
                 Contents::Whole { path, skip: 0 }
             }
             _ if self.fence.closed_by(first) => Contents::Code(None),

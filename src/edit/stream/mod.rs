@@ -60,6 +60,13 @@ impl Parser {
         self
     }
 
+    /// Sets whether the person wants a file without text, so that a fence around nothing below the path of a new file is one.
+    #[must_use]
+    pub fn making_empty(mut self, makes_empty: bool) -> Self {
+        self.ctx.makes_empty = makes_empty;
+        self
+    }
+
     /// Creates a parser of a document instead of an answer: in one, a unified diff outside of a fence is a patch,
     /// which is refused if it ends in the middle of a line or before its counts say.
     pub fn document(expected: Option<Format>, known: Vec<KnownFile>, calls: Arc<CallTable>) -> Self {

@@ -349,6 +349,16 @@ fn edits_beside(files: &[(&str, &str)], text: &str, format: Format) -> Vec<(Stri
 }
 
 #[test]
+fn a_fence_around_nothing_is_a_file_where_one_without_text_is_wanted() {
+    let made = |makes_empty: bool| {
+        let parser = Parser::new(Some(Format::WHOLE), Vec::new(), calls()).making_empty(makes_empty);
+        let pieces = parsed("new.py\n```python\n```\n", parser).0;
+        pieces.into_iter().any(|piece| matches!(piece, Piece::EditDone { .. }))
+    };
+    assert_eq!([made(true), made(false)], [true, false]);
+}
+
+#[test]
 fn a_small_file_under_its_path_is_whole_beside_calls_too() {
     let functions = "def f():\n    return 1\n\n\ndef g():\n    return 2\n\n\ndef h():\n    return 3\n";
     for (path, file, from, to) in [

@@ -9,6 +9,7 @@ use crate::agent::session::context::Settings;
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::records::{AnswerRecord, assistant_record};
 use crate::agent::session::usage::BudgetLeft;
+use crate::agent::turn::prompt_kind::wants_empty_file;
 use crate::agent::turn::side_request::backoff_event;
 use crate::agent::turn::step::act::{Act, Ended, Step};
 use crate::agent::turn::step::call_item::CallItem;
@@ -95,7 +96,8 @@ impl<'a> StepReader<'a> {
     ) -> Self {
         let format = settings.format;
         let parser = Parser::new(Some(format), session.files.known_by_name(), session.tools.calls());
-        let parser = parser.displaying(settings.displays);
+        let makes_empty = session.prompt_text().is_some_and(|prompt| wants_empty_file(&prompt));
+        let parser = parser.displaying(settings.displays).making_empty(makes_empty);
         session.model = Some(target.model.clone());
         StepReader {
             plan: settings.mode == Mode::Plan,
