@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::block::{BlockPath, InnerFile, closed_at_end, emit, inner_file};
 use super::blocks::unmarked;
 use crate::edit::format::Format;
-use crate::edit::path::{is_prose, may_name};
+use crate::edit::path::{is_prose, may_name, with_words};
 use crate::edit::place::{begin_alike, elided_definitions, is_all_of, is_diff_of, keeps_all_of, passages};
 use crate::edit::stream::block::{UnreadBlock, changes_definition, is_numbered};
 use crate::edit::stream::context::{KnownLines, ReaderContext};
@@ -54,7 +54,10 @@ impl Surroundings {
         let is_only = || ctx.known.len() == 1;
         let is_last = ctx.path.as_deref().map_or_else(is_only, |path| paths::same_path(path, &file.path));
         let is_shown = || ctx.has_edits && is_last && (is_past(&self.said) || is_other_way(&self.said));
-        !self.titled && (warns(&self.said) || is_shown())
+        // A path and words: `a.py: the old code`.
+        let words = with_words(&self.said).map(|(_, words)| format!("{}:", words.trim_end_matches([':', '：'])));
+        let is_left = || words.is_some_and(|words| is_past(&words) || LEFT.iter().any(|left| words.starts_with(left)));
+        !self.titled && (warns(&self.said) || is_shown() || is_left())
     }
 
     /// Returns whether the prose above says that the block is for another file than the one of this path, which it is like.
@@ -63,6 +66,9 @@ impl Surroundings {
         claim(prose, Some(path), known).is_some_and(|claim| !claim.is_of(path))
     }
 }
+
+/// Beginnings of words that say of a file that it stays.
+const LEFT: [&str; 4] = ["not changed", "unchanged", "不变", "変更なし"];
 
 /// A file of this many lines and no more may have none in common with its next text.
 const FEW: usize = 3;

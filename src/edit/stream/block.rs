@@ -1,6 +1,7 @@
 //! Blocks of code in an answer that no format reads.
 
 pub(super) mod answer;
+pub(super) mod headed;
 mod steps;
 
 use std::ops::Range;

@@ -349,6 +349,23 @@ fn edits_beside(files: &[(&str, &str)], text: &str, format: Format) -> Vec<(Stri
 }
 
 #[test]
+fn a_part_below_a_path_and_words_is_offered_as_below_the_path() {
+    let file = "[tool.a]\nx = 1\n\n[tool.b]\ny = 2\n\n[tool.c]\nz = 3\n";
+    for format in [Format::TOOLS, Format::WHOLE, Format::BLOCKS] {
+        let text = "pyproject.toml: the section\n```toml\n[tool.a]\nx = 3\n```\n";
+        let edits = edits_beside(&[("pyproject.toml", file)], text, format);
+        assert_eq!(edits, [("pyproject.toml".into(), "[tool.a]\nx = 3\n".into(), false)], "{}", format.name());
+        let text = text.replace("the section", "the old section");
+        assert_eq!(edits_beside(&[("pyproject.toml", file)], &text, Format::TOOLS), [], "{}", format.name());
+    }
+    let new = file.replace("y = 2", "y = 3");
+    for (words, count) in [("the whole file", 1), ("the old code", 0), ("変更前", 0), ("not changed", 0)] {
+        let text = format!("pyproject.toml: {words}\n```toml\n{new}```\n");
+        assert_eq!(edits_beside(&[("pyproject.toml", file)], &text, Format::WHOLE).len(), count, "{words}");
+    }
+}
+
+#[test]
 fn a_fence_around_nothing_is_a_file_where_one_without_text_is_wanted() {
     let made = |makes_empty: bool| {
         let parser = Parser::new(Some(Format::WHOLE), Vec::new(), calls()).making_empty(makes_empty);

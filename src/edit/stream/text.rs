@@ -4,12 +4,13 @@ mod ends;
 mod said;
 
 use self::said::ProseAbove;
+use super::block::headed::part_head;
 use super::call::starts::{self as calls, CALLS_MARK, Calls};
 use super::call::{self, Addressed, Call, Named};
 use super::context::ReaderContext;
 use super::fence::{Around, Contents, Heading, Holds, OpenFence, said_path};
 use super::input::{Input, Line};
-use super::paths::{self, claims, heads, spaced};
+use super::paths::{self, claims, heads, same_path, spaced};
 use super::reader::{Beginning, Next, ReadFrom};
 use super::starts::{self, Fence, HEAD, head};
 use super::tags::{Tag, tag};
@@ -364,7 +365,9 @@ impl Text {
 
     /// Begins a block of code, which is shown.
     fn begin_code(&mut self, path: Option<String>, fence: Fence, opening: String, ctx: &mut ReaderContext) {
-        let titled = self.heading.is_some() || fence.path(&ctx.known).is_some();
+        let head = part_head(self.said.last(), &fence.info, &ctx.known).filter(|head| !head.adds);
+        let is_part = head.zip(path.as_deref()).is_some_and(|(head, path)| same_path(head.path, path));
+        let titled = self.heading.is_some() || fence.path(&ctx.known).is_some() || is_part;
         let range = self.range(&fence).or_else(|| line_range(self.said.last()));
         let (said, before) = (self.said.last().to_string(), self.said.before());
         let near = Surroundings { path, titled, range, said, before, is_bounded: false };

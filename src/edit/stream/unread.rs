@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::block::headed::part_head;
 use super::block::{MOST_COMPARED, UnreadBlock, changes_definition, is_branch, is_within, shows_output};
 use super::paths::claims::warns;
 use super::paths::namesakes::meant_by;
@@ -151,7 +152,8 @@ fn perhaps_of(whys: &[Unread], blocks: &[UnreadBlock], known: &[KnownFile]) -> O
 
 /// Returns the reason why a block was not read, if it looks like an edit. `displays`: the model makes its changes by calls.
 fn why(block: &UnreadBlock, (format, displays): (Format, bool), known: &[KnownFile]) -> Option<Unread> {
-    if block.content.trim().is_empty() || !block.titled && block.shows_output() {
+    let is_part = part_head(&block.said, &block.info, known).is_some();
+    if block.content.trim().is_empty() || !block.titled && !is_part && block.shows_output() {
         return None;
     }
     let is_long = block.content.lines().count() >= LEAST;
@@ -173,11 +175,11 @@ fn why(block: &UnreadBlock, (format, displays): (Format, bool), known: &[KnownFi
     let may_quote = format == Format::TOOLS;
     let is_all = |file: &KnownFile| block.content.trim_end() == file.text.trim_end();
     if let Some(file) = files.iter().find(|file| is_all(file) || is_within(&block.content, &file.text)) {
-        return (block.titled && (is_all(file) || !may_quote)).then(|| Unread::AsItIs(file.path.clone()));
+        return (block.titled && !is_part && (is_all(file) || !may_quote)).then(|| Unread::AsItIs(file.path.clone()));
     }
     let paths = || files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>().join(", ");
     let may_change = || files.iter().any(|file| block.may_change(&file.path));
-    (block.titled || is_long || !may_quote || may_change()).then(|| Unread::NoPlace(paths()))
+    (block.titled || is_part || is_long || !may_quote || may_change()).then(|| Unread::NoPlace(paths()))
 }
 
 /// Returns whether a line leads to a block of which no file in play has the lines: where edits are written as text it is
@@ -349,6 +351,25 @@ mod tests {
             assert_eq!(why(text, Format::WHOLE), perhaps(), "{text}");
         }
         assert_eq!(why("It prints\n```\nelse what\n```\n", Format::WHOLE), None);
+    }
+
+    #[test]
+    fn a_part_below_a_path_and_words_is_told_where_it_has_no_place() {
+        let known = [("calc.py", FILE), ("run.sh", "echo a\necho b\n")]
+            .map(|(path, text)| KnownFile { path: path.into(), text: text.into() });
+        let why = |text: &str, format| {
+            let calls = crate::tools::ToolSet::builtin().calls();
+            crate::edit::stream::unread(text, (format, false), known.to_vec(), calls).map(|unread| unread.why)
+        };
+        for format in [Format::TOOLS, Format::WHOLE] {
+            let branch = why("calc.py: the else branch\n```\n    else:\n        z()\n```\n", format);
+            assert_eq!(branch, Some(Unread::NoPlace("calc.py".into())), "{}", format.name());
+            let line = why("run.sh: add this line\n```bash\necho c\n```\n", format);
+            assert_eq!(line, Some(Unread::NoPlace("run.sh".into())), "{}", format.name());
+        }
+        for text in ["calc.py: prints\n```\n3\n```\n", "calc.py: run it\n```bash\npython calc.py\n```\n"] {
+            assert_eq!(why(text, Format::TOOLS), None, "{text}");
+        }
     }
 
     #[test]

@@ -57,8 +57,8 @@ pub(in crate::edit) fn headed(line: &str, known: &[KnownFile]) -> Option<String>
 
 /// Returns the path that a line begins with, and of the file of which it goes on to say in a few words what becomes of it:
 /// `tests/a.py: new tests`. What is shown, run or left is no file.
-pub(super) fn before_words<'l>(line: &'l str, known: &[KnownFile]) -> Option<&'l str> {
-    const OTHER: [&str; 20] = [
+pub(in crate::edit::stream) fn before_words<'l>(line: &'l str, known: &[KnownFile]) -> Option<&'l str> {
+    const OTHER: [&str; 32] = [
         "usage",
         "example",
         "output",
@@ -78,7 +78,19 @@ pub(super) fn before_words<'l>(line: &'l str, known: &[KnownFile]) -> Option<&'l
         "error",
         "existing",
         "current",
+        "currently",
         "wrong",
+        "prints",
+        "shows",
+        "returns",
+        "gives",
+        "fails",
+        "has",
+        "contains",
+        "optional",
+        "result",
+        "log",
+        "fine",
     ];
     let (path, words) = with_words(line)?;
     let (before, path) = path.rsplit_once([' ', '\t']).unwrap_or(("", path));
