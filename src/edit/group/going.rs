@@ -2,9 +2,9 @@
 
 use super::going_words::*;
 
-/// The wish of a sentence for a name.
+/// The intent of a sentence for a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum Intent {
     Goes,
     Stays,
 }
@@ -21,7 +21,7 @@ const LONGEST: usize = 64 << 10;
 struct Clause<'t> {
     text: &'t str,
     words: Vec<String>,
-    wish: Option<Wish>,
+    intent: Option<Intent>,
     /// Anything may go, unless it names something.
     is_general: bool,
     /// It names what stays, and all else may go.
@@ -43,16 +43,16 @@ impl<'t> Said<'t> {
     }
 
     /// Returns what is said last of a name.
-    pub fn of(&self, name: &str) -> Option<Wish> {
+    pub fn of(&self, name: &str) -> Option<Intent> {
         let clauses = self.sentences.iter().flatten().rev();
-        clauses.filter(|clause| names(clause.text, name)).find_map(|clause| clause.wish)
+        clauses.filter(|clause| names(clause.text, name)).find_map(|clause| clause.intent)
     }
 
     /// Returns whether something is to go that no sentence names.
     pub fn lets_anything_go(&self, all: &[&str]) -> bool {
         let has_name = |clause: &Clause| all.iter().any(|name| !is_word_of_going(name) && names(clause.text, name));
         let lets_go = |sentence: &Vec<Clause>| {
-            let is_bare = !sentence.iter().any(|clause| clause.wish != Some(Wish::Stays) && has_name(clause));
+            let is_bare = !sentence.iter().any(|clause| clause.intent != Some(Intent::Stays) && has_name(clause));
             sentence.iter().any(|clause| clause.is_rest || is_bare && clause.is_general && !has_name(clause))
         };
         !self.sentences.iter().flatten().any(|clause| clause.is_of_all && !has_name(clause))
@@ -63,7 +63,7 @@ impl<'t> Said<'t> {
 impl<'t> Clause<'t> {
     fn read(text: &'t str) -> Self {
         let words = words(text);
-        let mut clause = Clause { text, words, wish: None, is_general: false, is_rest: false, is_of_all: false };
+        let mut clause = Clause { text, words, intent: None, is_general: false, is_rest: false, is_of_all: false };
         let (mut goes, mut is_denied) = clause.by_words();
         let signs = GOING_SIGNS.iter().map(|sign| (sign, true)).chain(CHANGING_SIGNS.iter().map(|sign| (sign, false)));
         for (sign, is_general) in signs {
@@ -81,12 +81,12 @@ impl<'t> Clause<'t> {
         let is_of_none = || has_of(ANYTHING) || ANYTHING_SIGNS.iter().any(|sign| text.contains(sign));
         clause.is_of_all = is_denied && !goes && is_of_none() || stays && has_of(ALL);
         clause.is_rest = clause.words.windows(2).any(|two| is_pair(KEEPING_ONLY, two));
-        clause.wish = match goes {
-            _ if stays || is_denied && !goes => Some(Wish::Stays),
-            true => Some(Wish::Goes),
+        clause.intent = match goes {
+            _ if stays || is_denied && !goes => Some(Intent::Stays),
+            true => Some(Intent::Goes),
             false => None,
         };
-        clause.is_general &= clause.wish == Some(Wish::Goes);
+        clause.is_general &= clause.intent == Some(Intent::Goes);
         clause
     }
 
@@ -135,7 +135,7 @@ impl<'t> Clause<'t> {
     fn is_list(&self, all: &[&str]) -> bool {
         let is_known = |word: &String| has(BESIDE, word) || all.iter().any(|name| name.to_lowercase() == *word);
         let signs = self.text.chars().filter(|c| is_sign(*c)).count();
-        self.wish.is_none() && signs <= MOST_SIGNS && !self.words.is_empty() && self.words.iter().all(is_known)
+        self.intent.is_none() && signs <= MOST_SIGNS && !self.words.is_empty() && self.words.iter().all(is_known)
     }
 }
 
@@ -145,18 +145,18 @@ fn hand_on(clauses: &mut [Clause], all: &[&str]) {
         if !clauses[at].is_list(all) {
             continue;
         }
-        let before = at.checked_sub(1).and_then(|before| clauses[before].wish);
-        let next = clauses[at + 1..].iter().find(|next| !next.is_list(all)).and_then(|next| next.wish);
-        clauses[at].wish = before.or(next);
+        let before = at.checked_sub(1).and_then(|before| clauses[before].intent);
+        let next = clauses[at + 1..].iter().find(|next| !next.is_list(all)).and_then(|next| next.intent);
+        clauses[at].intent = before.or(next);
     }
     let has_name = |clause: &Clause| all.iter().any(|name| names(clause.text, name));
     for at in 0..clauses.len() {
         let is_of_it = clauses[at].words.iter().any(|word| has(IT, word)) && !has_name(&clauses[at]);
-        if is_of_it && clauses[at].wish == Some(Wish::Goes) {
+        if is_of_it && clauses[at].intent == Some(Intent::Goes) {
             clauses[..at]
                 .iter_mut()
-                .filter(|before| before.wish.is_none())
-                .for_each(|before| before.wish = Some(Wish::Goes));
+                .filter(|before| before.intent.is_none())
+                .for_each(|before| before.intent = Some(Intent::Goes));
         }
     }
 }

@@ -8,12 +8,12 @@ pub(super) const GOING: &str = "remove removes removed removing delete deletes d
     moves moved moving inline inlines inlined inlining split splits splitting extract extracts extracted extracting shorten shortens \
     shortened shortening condense condenses condensed combine combines combined combining consolidate consolidates consolidated \
     consolidating unify unifies unified unifying deduplicate deduplicates deduplicated deduplicating dedupe dedup retire retires \
-    retired retiring modernize modernise";
+    retired retiring tidy tidied streamline streamlined reorganize reorganise slim undo revert reverts reverted rollback modernize modernise";
 /// Words for what nobody needs.
 pub(super) const WASTE: &str = "unused redundant unnecessary superfluous unneeded obsolete duplication duplications duplicated \
     boilerplate shorter leaner simpler weg";
 /// Verbs by which something that they name may go.
-pub(super) const CHANGING: &str = "replace replaces replaced replacing convert converts converted converting turn turns turned turning substitute revert \
+pub(super) const CHANGING: &str = "replace replaces replaced replacing convert converts converted converting turn turns turned turning substitute \
     cut cuts superseded";
 /// Beginnings of those in other languages.
 pub(super) const CHANGING_ABROAD: &[&str] = &["ersetz", "reemplaz", "remplac", "замен"];
@@ -82,6 +82,10 @@ pub(super) const GOING_SIGNS: &[&str] = &[
     "除去",
     "取り除",
     "取り払",
+    "取り消して",
+    "元に戻",
+    "撤销",
+    "되돌",
     "外して",
     "省いて",
     "リファクタ",

@@ -1,6 +1,6 @@
 //! The words that say what of a file may go.
 
-use super::going::{Said, Wish};
+use super::going::{Intent, Said};
 
 /// The words that were said before an edit.
 #[derive(Debug, Clone, Default)]
@@ -38,8 +38,8 @@ impl Wishes {
         // It writes such methods itself.
         let is_written = |name: &str| name.starts_with("__") && self.prompt.to_lowercase().contains("dataclass");
         let is_said = |name: &str| match prompt.of(name) {
-            Some(wish) => wish == Wish::Goes,
-            None => may_be_any || is_written(name) || prose.of(name) == Some(Wish::Goes),
+            Some(intent) => intent == Intent::Goes,
+            None => may_be_any || is_written(name) || prose.of(name) == Some(Intent::Goes),
         };
         gone.iter().map(String::as_str).filter(|name| !is_said(name)).collect()
     }
@@ -82,6 +82,9 @@ mod tests {
             ("consolidate", ""),
             ("weg mit dem Helfer", ""),
             ("Vereinfache das", ""),
+            ("undo that", ""),
+            ("元に戻して", ""),
+            ("tidy up", ""),
             ("整理して", ""),
             ("精简一下", ""),
             ("убери лишнее", ""),
@@ -123,6 +126,7 @@ mod tests {
             "the cleaning cost is missing",
             "fix the removal date",
             "add undelete support",
+            "implement undo",
             "add the split bill total",
             "wire up the delete button",
             "move on: the sum is wrong",
