@@ -12,6 +12,12 @@ use crate::workspace::Workspace;
 /// The files as they are, and what nebula last wrote to them.
 type Looked<'l> = (&'l Workspace, &'l dyn LastWrittenLookup);
 
+/// Returns the folder of the repository among whose objects a path lies, with its closing `/`.
+fn repository_of_object(path: &str) -> Option<&str> {
+    let at = path.find(".git/objects/")? + ".git/".len();
+    Some(&path[..at])
+}
+
 impl Archive {
     /// Returns the newest changeset that changed something: those whose writing failed are passed over, those ahead of a
     /// change that was never made, and files that were saved and are as they were then.
@@ -189,10 +195,12 @@ impl Archive {
             }
         }
         let mut goals = Vec::with_capacity(order.len());
+        let made_repositories = self.made_repositories(&of_paths)?;
         for path in order {
             let own = of_paths.remove(&path).unwrap_or_default();
             let made = path.strip_suffix('/').and_then(|folder| written.folder_made_by(folder));
-            let is_made = made.is_some_and(|made| made < own[0] && ids.contains(&made));
+            let is_made = made.is_some_and(|made| made < own[0] && ids.contains(&made))
+                || repository_of_object(&path).is_some_and(|above| made_repositories.contains(above));
             goals.push(Goal { is_made, ..self.goal_without(path, own, (written, leaves))? });
         }
         match (goals.is_empty(), warnings.first()) {
@@ -200,6 +208,19 @@ impl Archive {
             (true, None) if !has_ops => Err(RestoreError::Empty),
             _ => Ok(goals),
         }
+    }
+
+    /// Returns the folders of repositories, each with its closing `/`, that some changesets made: what those note of objects
+    /// that went later was made with them, though not noted.
+    fn made_repositories(&self, of_paths: &BTreeMap<String, Vec<Id>>) -> Result<BTreeSet<String>, Error> {
+        let mut made = BTreeSet::new();
+        for (path, own) in of_paths.iter().filter(|(path, _)| path.ends_with(".git/")) {
+            let versions = self.versions(path)?;
+            if version_before(&versions, own[0]).is_some_and(|version| version.absent) {
+                made.insert(path.clone());
+            }
+        }
+        Ok(made)
     }
 
     /// Returns a file with the state before these changesets (ascending), and what is undone of it where others changed it

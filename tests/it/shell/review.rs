@@ -1288,6 +1288,25 @@ async fn what_was_undone_waits_no_more_whatever_changes_its_files_afterwards() {
 }
 
 #[tokio::test]
+async fn a_repository_that_a_turn_made_and_moved_goes_with_the_turn() {
+    if !works() {
+        return;
+    }
+    let path = std::env::var("PATH").expect("a PATH");
+    let git = "git -c user.name=x -c user.email=x@y";
+    let makes = format!("git init -q app; cd app; echo a > a; {git} add -A; {git} commit -qm a; cd ..");
+    for then in ["mv app app2", "rm -rf app"] {
+        let world = World::new().variable("PATH", &path).file("a.txt", "one\n").approve("review");
+        ran(&world, &[&makes, then]).await;
+        let undone = nebula(&world, &["undo", "--turn", "--yes"]);
+        assert!(undone.status.success(), "{then}: {}{}", text(&undone.stdout), text(&undone.stderr));
+        assert!(!world.root().join("app").exists() && !world.root().join("app2").exists(), "{then}");
+        assert!(nebula(&world, &["redo", "--yes"]).status.success());
+        assert_eq!(world.root().join("app2/.git/HEAD").exists(), then == "mv app app2");
+    }
+}
+
+#[tokio::test]
 async fn an_entry_that_was_restored_waits_no_more_whatever_else_is_redone() {
     if !works() {
         return;
