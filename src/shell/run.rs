@@ -134,6 +134,8 @@ pub struct CommandProgress {
     begun: Option<Instant>,
     /// Since when one of them or more wait.
     held_since: Option<Instant>,
+    /// Nobody is there to be waited for.
+    is_unattended: bool,
     /// The time for which calls waited before.
     held_before: Duration,
     /// All output is read.
@@ -162,8 +164,15 @@ impl CommandProgress {
         })
     }
 
+    /// Returns whether its time stands still: a call waits for the person.
+    pub fn stands_still(&self) -> bool {
+        self.held_since.is_some()
+    }
+
     fn hold(&mut self, hold: Hold) {
-        self.held_since.get_or_insert_with(Instant::now);
+        if !self.is_unattended {
+            self.held_since.get_or_insert_with(Instant::now);
+        }
         self.held.push(hold);
     }
 
@@ -222,6 +231,7 @@ pub fn launch(mut launch: Launch) -> io::Result<RunningCommand> {
     let shared = Arc::new(Shared { output: Mutex::new(launch.output), ..Shared::default() });
     let (ours, mut orders) = (launch.helper.orders.try_clone()?, launch.helper.orders.try_clone()?);
     let reads = launch.helper.reads.try_clone()?;
+    lock(&shared.progress).is_unattended = launch.start.holds.as_ref().is_some_and(|holds| holds.unattended);
     send(&mut orders, &launch.start)?;
     let child = launch.helper.process.take().ok_or(io::ErrorKind::NotFound)?;
     let helper = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);

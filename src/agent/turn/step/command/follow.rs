@@ -34,9 +34,9 @@ pub async fn follow(
     let (mut stopped, mut shown_at, mut due) = (None, Instant::now(), due);
     loop {
         // While a call waits for the person, the limit stands still.
-        let (deadline, is_held) = {
+        let (deadline, is_held, stands_still) = {
             let progress = command.running.progress();
-            (began + limit + progress.held_for(), !progress.held.is_empty())
+            (began + limit + progress.held_for(), !progress.held.is_empty(), progress.stands_still())
         };
         if command.running.progress().is_answerable() {
             // The line that a job is at ends later.
@@ -66,7 +66,7 @@ pub async fn follow(
                 stopped = Some(Stopped::Person);
                 command.running.stop();
             }
-            () = tokio::time::sleep_until(deadline), if stopped.is_none() && !is_held => {
+            () = tokio::time::sleep_until(deadline), if stopped.is_none() && !stands_still => {
                 stopped = Some(Stopped::Limit(limit.as_secs()));
                 command.running.stop();
             }
