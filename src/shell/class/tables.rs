@@ -298,26 +298,33 @@ fn is_of_this_machine(part: &[Word]) -> bool {
     })
 }
 
-/// Returns the first word of a part of git that is no option and no value of one; none: it is known by running alone.
+/// Returns the first word of a part of git that is no option and no value of one; none: it is known by running alone, or an
+/// option before or after it may mean another one.
 fn repository_of(part: &[Word], is_clone: bool) -> Option<&Word> {
     let (plain, valued) = if is_clone { ("qvlns", "boj") } else { ("qvnpfakt46r", "jsX") };
-    let mut words = part.iter().skip(1);
-    while let Some(word) = words.next().filter(|word| word.is_static) {
-        let text = word.text.as_str();
-        let has_value = match (text.strip_prefix("--"), text.strip_prefix('-')) {
-            (Some(""), _) => return words.next().filter(|word| word.is_static),
-            (Some(name), _) if named(PLAIN_OPTIONS, name) => false,
-            (Some(name), _) if named(VALUED_OPTIONS, name) => true,
-            (Some(name), _) if name.split_once('=').is_some_and(|(name, _)| named(VALUED_OPTIONS, name)) => false,
-            (None, Some(letter)) if letter.len() == 1 && valued.contains(letter) => true,
-            (None, Some(letters)) if !letters.is_empty() && letters.chars().all(|one| plain.contains(one)) => false,
-            _ => return Some(word),
+    let (mut words, mut repository, mut are_options) = (part.iter().skip(1), None, true);
+    while let Some(word) = words.next() {
+        let Some(option) = word.text.strip_prefix('-').filter(|_| are_options) else {
+            repository = repository.or(Some(word));
+            continue;
+        };
+        let has_value = match option.strip_prefix('-') {
+            Some("") => {
+                are_options = false;
+                false
+            }
+            Some(name) if named(PLAIN_OPTIONS, name) => false,
+            Some(name) if named(VALUED_OPTIONS, name) => true,
+            Some(name) if name.split_once('=').is_some_and(|(name, _)| named(VALUED_OPTIONS, name)) => false,
+            None if option.len() == 1 && valued.contains(option) => true,
+            None if !option.is_empty() && option.chars().all(|one| plain.contains(one)) => false,
+            _ => return None,
         };
         if has_value {
             words.next().filter(|value| value.is_static)?;
         }
     }
-    None
+    repository.filter(|word| word.is_static)
 }
 
 fn module(arguments: &[Word]) -> Option<&str> {
