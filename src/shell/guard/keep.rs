@@ -207,7 +207,7 @@ impl Keeping {
         }
         match there {
             None if makes => self.absent(path),
-            None => Ok(()),
+            None => self.nothing_at(path),
             Some(meta) if meta.is_file() => self.copy(path, &meta),
             Some(meta) if meta.is_dir() && makes => self.may_replace(path, &meta, false),
             Some(meta) if meta.is_dir() || meta.is_symlink() => Ok(()),
@@ -265,7 +265,7 @@ impl Keeping {
     /// Keeps a file or link at this name, by a further name of it where that can be; one of fewer than `copied` bytes by
     /// a copy.
     fn keep_named(&mut self, path: &Path, copied: u64) -> Verdict {
-        let Some(meta) = self.found(path)? else { return Ok(()) };
+        let Some(meta) = self.found(path)? else { return self.nothing_at(path) };
         match self.class(path, false) {
             PathClass::Refused => return self.refuse(path),
             PathClass::Outside => return self.outside(path, Some(&meta)),

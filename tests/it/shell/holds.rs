@@ -275,8 +275,8 @@ async fn what_an_earlier_command_made_is_the_sessions_own_until_somebody_changes
     let run = |text: &str| call("runCommand", json!({ "command": text }));
     let steps = [
         "git init -q app; git init -q --bare b.git; git init -q kept",
-        "git -C app remote add up ../b.git && git clone -q --bare b.git c.git && mv app app2 && mv b.git b2.git",
-        "git -C app2 remote add on ../c.git && rm -rf b2.git c.git kept",
+        "git -C app remote add up ../b.git && git clone -q --bare b.git c.git && mv app app2",
+        "git -C app2 remote add on ../c.git && rm -rf b.git c.git kept",
         "mv app2 app3",
     ];
     let mut live = start(&world, vec![run(steps[0]), run(steps[1]), run(steps[2]), say("done")]);
@@ -289,6 +289,24 @@ async fn what_an_earlier_command_made_is_the_sessions_own_until_somebody_changes
     live.close().await;
     let config = world.read("app2/.git/config");
     assert!(config.contains("[remote \"up\"]") && config.contains("[remote \"on\"]"), "{config}");
+
+    // Of another program, what is called so is like any other file.
+    let rotates = "mkdir conf; (cd conf; echo '[a]' > config.lock; mv config.lock config; mv config config.old; \
+                   echo '[b]' > config.lock; mv config.lock config; rm config.old; cat config)";
+    // What was moved out of a repository is nobody's own any more.
+    let evil = "git init -q n; mv n/.git/HEAD h; mv n/.git z; echo '[x]' > z/config; mv z n/.git; ls n";
+    let world = self::world().approve("all").unattended().file("tool.sh", evil);
+    let mut live = start(&world, vec![run(rotates), run("sh ./tool.sh"), say("done")]);
+    live.submit("go");
+    let result = ended(&mut live).await.result.unwrap_or_default();
+    assert!(result.starts_with("exit 0") && result.contains("[b]"), "{result}");
+    let question = live.question().await;
+    live.send(question.answer(Reply::Nobody));
+    let result = ended(&mut live).await.result.unwrap_or_default();
+    assert!(result.contains("not allowed, as nobody answered: 1 write, first n/.git/config"), "{result}");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+    assert!(!world.has("z/HEAD") && !world.read("n/.git/config").contains("[x]"));
 
     let world = self::world().approve("all").unattended();
     let mut live = start(&world, vec![run("git init -q app2"), say("done"), run(steps[3]), say("done")]);

@@ -141,6 +141,12 @@ impl Keeping {
         }
     }
 
+    /// Answers for a path at which nothing is. The kernel may find another file of that name, where folders or links change
+    /// their places meanwhile: one that acts later is not left to it.
+    pub(super) fn nothing_at(&self, path: &Path) -> Verdict {
+        if changes_what_acts_later(&self.name(path)) { Err(libc::ENOENT) } else { Ok(()) }
+    }
+
     /// Lets a file that the configuration leaves out of the archive by this glob be changed, or go, only where the person
     /// lets it or was warned of it. What the command made itself is its own.
     pub(super) fn ask_about_excluded(&mut self, path: &Path, glob: &str) -> Verdict {

@@ -20,6 +20,8 @@ use crate::shell::message::{MadeConfig, Summary};
 
 /// The name of a configuration.
 const CONFIG: &str = "config";
+/// The end of the path of one that no program opens for writing unasked.
+const NAMED: &str = ".git/config";
 /// The name of the file that is renamed to one.
 const LOCK: &str = "config.lock";
 /// The largest configuration that is checked, in bytes.
@@ -52,8 +54,10 @@ pub struct CheckedConfig {
     folder: Folder,
     /// The path at which it is put.
     to: PathBuf,
-    bytes: Vec<u8>,
+    text: String,
     mode: u32,
+    /// It takes the place of nothing but what a command of the session made.
+    is_own: bool,
 }
 
 impl CheckedConfig {
@@ -63,12 +67,14 @@ impl CheckedConfig {
         let (bytes, meta) = checked_bytes(&folder, LOCK).ok().filter(|(_, meta)| meta.nlink() == 1)?;
         let before = match checked_bytes(&folder, CONFIG) {
             _ if is_own => None,
-            Ok((before, _)) => Some(String::from_utf8(before).ok()?),
+            // One that is empty says nothing: `cargo new` makes it so first.
+            Ok((before, _)) => Some(String::from_utf8(before).ok()?).filter(|before| !before.is_empty()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(_) => return None,
         };
-        let is_plain = is_plain(str::from_utf8(&bytes).ok()?, before.as_deref());
-        is_plain.then(|| CheckedConfig { folder, to: to.into(), bytes, mode: meta.mode() & 0o777 })
+        let text = String::from_utf8(bytes).ok()?;
+        let (is_own, mode) = (before.is_none(), meta.mode() & 0o777);
+        is_plain(&text, before.as_deref()).then(|| CheckedConfig { folder, to: to.into(), text, mode, is_own })
     }
 
     /// Puts it in place, as the call would have.
@@ -80,7 +86,7 @@ impl CheckedConfig {
         let new = format!("{CONFIG}.nebula-{}", process::id());
         let mut file = self.folder.make_file(&new, 0o600).map_err(|error| number(&error))?;
         let mut put = || {
-            file.write_all(&self.bytes)?;
+            file.write_all(self.text.as_bytes())?;
             file.set_permissions(Permissions::from_mode(self.mode))?;
             self.folder.rename(&new, CONFIG)?;
             self.folder.remove_file(LOCK)
@@ -90,6 +96,13 @@ impl CheckedConfig {
             number(&error)
         })
     }
+}
+
+/// Returns whether a configuration is that of a repository: of what is no other program's, as far as names tell.
+fn is_of_repository(path: &Path) -> bool {
+    let above = path.parent();
+    let is_named = above.and_then(Path::file_name).is_some_and(|name| name.as_encoded_bytes().ends_with(b".git"));
+    is_named || above.is_some_and(|above| meta_at(&above.join("HEAD")).is_ok_and(|meta| meta.is_file()))
 }
 
 /// Opens the folder of a file without following a link.
@@ -121,12 +134,10 @@ pub(super) struct RepositoryConfigs {
     excused: HashSet<PathBuf>,
     /// The folder of the configuration of its own that the present call removes.
     removed: Option<Folder>,
-    /// The configurations that were not there before.
-    own: HashSet<PathBuf>,
+    /// The configurations that the session's commands made, with their texts.
+    own: HashMap<PathBuf, String>,
     /// The configurations among them that were made empty.
     emptied: HashSet<PathBuf>,
-    /// The configurations that earlier commands of the session made, by path.
-    earlier: HashMap<PathBuf, String>,
     /// The new configuration that the present call opens, and whether it is to be made empty.
     opened: Option<(PathBuf, bool)>,
 }
@@ -134,8 +145,8 @@ pub(super) struct RepositoryConfigs {
 impl RepositoryConfigs {
     /// Creates those of a command that has made none yet. `earlier`: those that other commands of its session made.
     pub fn new(earlier: Vec<MadeConfig>) -> Self {
-        let earlier = earlier.into_iter().map(|made| (made.path, made.text)).collect();
-        RepositoryConfigs { earlier, ..RepositoryConfigs::default() }
+        let own = earlier.into_iter().map(|made| (made.path, made.text)).collect();
+        RepositoryConfigs { own, ..RepositoryConfigs::default() }
     }
 
     /// Forgets what is known of the last call.
@@ -146,18 +157,14 @@ impl RepositoryConfigs {
 
     /// Notes the configuration that a rename puts in place, where it needs nobody's consent.
     pub fn check(&mut self, from: &Path, to: &Path) {
-        // That of a bare repository lies in a folder of any name, which is none yet when it gets the first.
         let is_config = to.ends_with(CONFIG) && from.parent() == to.parent() && from.ends_with(LOCK);
-        self.checked = is_config.then(|| CheckedConfig::read(to, self.is_own(to))).flatten();
+        let is_checked = is_config && is_of_repository(to);
+        self.checked = is_checked.then(|| CheckedConfig::read(to, self.is_own(to))).flatten();
     }
 
-    /// Returns whether the command made a configuration, or an earlier one of the session did and nobody changed it since:
-    /// from here on it is this one's.
-    fn is_own(&mut self, path: &Path) -> bool {
-        if self.earlier.remove(path).is_some_and(|text| text_of(path).as_ref() == Some(&text)) {
-            self.own.insert(path.to_path_buf());
-        }
-        self.own.contains(path)
+    /// Returns whether a command of the session made a configuration, and it is as it was made.
+    fn is_own(&self, path: &Path) -> bool {
+        self.own.get(path).is_some_and(|text| text_of(path).as_ref() == Some(text))
     }
 
     /// Notes that the present call gives a file another mode.
@@ -167,7 +174,7 @@ impl RepositoryConfigs {
         }
     }
 
-    /// Notes that the present call removes a file. One of its own is removed here.
+    /// Notes that the present call removes a file. A configuration of its own is removed here.
     pub fn remove(&mut self, path: &Path) {
         self.removed = self.is_own(path).then(|| folder_of(path)).flatten();
         if self.removed.is_some() {
@@ -184,19 +191,21 @@ impl RepositoryConfigs {
         Some(folder.remove_file(CONFIG).map_err(|error| number(&error)))
     }
 
-    /// Notes that the present call moves a file where none is.
+    /// Notes that the present call moves a file with a folder above it. Only what is called so that it is never opened
+    /// unasked, at either place, is still what was checked: the folder of a bare repository can look like none meanwhile.
     pub fn carry(&mut self, from: &Path, to: &Path) {
-        if self.is_own(from) && meta_at(to).is_err() {
+        let is_named = |path: &Path| path.ends_with(NAMED);
+        if is_named(from) && is_named(to) && self.is_own(from) && meta_at(to).is_err() {
             self.excused.extend([from.to_path_buf(), to.to_path_buf()]);
-            self.own.insert(to.to_path_buf());
+            self.own.extend(self.own.get(from).cloned().map(|text| (to.to_path_buf(), text)));
         }
     }
 
     /// Adds the configurations of its own that are there, for the commands that come after, and the writes into those that
     /// are still as empty as they were made: what a program wrote there itself is lost.
     pub fn add_to(&self, summary: &mut Summary, name: impl Fn(&Path) -> String) {
-        let made = |path: &PathBuf| Some(MadeConfig { path: path.clone(), text: text_of(path)? });
-        summary.configs.extend(self.own.iter().filter_map(made));
+        let made = self.own.iter().filter(|(path, _)| self.is_own(path));
+        summary.configs.extend(made.map(|(path, text)| MadeConfig { path: path.clone(), text: text.clone() }));
         for path in self.emptied.iter().filter(|path| meta_at(path).is_ok_and(|meta| meta.len() == 0)) {
             summary.unanswered += 1;
             summary.first_unanswered.get_or_insert_with(|| name(path));
@@ -205,7 +214,7 @@ impl RepositoryConfigs {
 
     /// Notes that the present call opens a file that is not there.
     pub fn open(&mut self, path: &Path) {
-        self.opened = path.ends_with(".git/config").then(|| (path.to_path_buf(), false));
+        self.opened = path.ends_with(NAMED).then(|| (path.to_path_buf(), false));
     }
 
     /// Lets the configuration that the present call opens be made empty. Returns whether it opens this one.
@@ -225,15 +234,15 @@ impl RepositoryConfigs {
             made.map_err(|error| number(&error))
         });
         self.emptied.insert(path.clone());
-        self.own.insert(path);
+        self.own.insert(path, String::new());
         Some(made)
     }
 
     /// Takes out the configuration that the present call puts in place; none: it does something else.
     pub fn take(&mut self) -> Option<CheckedConfig> {
         let checked = self.checked.take()?;
-        if meta_at(&checked.to).is_err() {
-            self.own.insert(checked.to.clone());
+        if checked.is_own {
+            self.own.insert(checked.to.clone(), checked.text.clone());
         }
         Some(checked)
     }

@@ -25,6 +25,7 @@ impl Keeping {
             self.keep_private(new, old)?;
         }
         let Ok(meta) = meta_at(old) else {
+            self.nothing_at(old).and_then(|()| self.nothing_at(new))?;
             // Another thread may put something there before the kernel looks: what is at the new name is kept all the same.
             return match meta_at(new) {
                 Ok(there) if there.is_dir() => self.lose_folder(new),
@@ -37,9 +38,6 @@ impl Keeping {
             self.configs.check(old, new);
         }
         let is_folder = meta.is_dir() || exchange && meta_at(new).is_ok_and(|there| there.is_dir());
-        if meta.is_file() {
-            self.configs.carry(old, new);
-        }
         self.move_away(old, new, &meta)?;
         self.replace(old, new, &meta, exchange)?;
         self.set_loose(&[old, new], is_folder);
