@@ -132,7 +132,9 @@ impl Effect {
         {
             *why = true_why;
         }
-        let may_do = |prompt: String| wants_no_change(&prompt) || may_want_name(&prompt) || wants_empty_file(&prompt);
+        // As text, an answer makes a file without text; among calls nothing does.
+        let is_made = |prompt: &str| settings.format != Format::TOOLS && wants_empty_file(prompt);
+        let may_do = |prompt: String| wants_no_change(&prompt) || may_want_name(&prompt) || is_made(&prompt);
         let is_answered = || self.changed || session.prompt_text().is_some_and(may_do);
         if found.as_ref().is_some_and(|found| matches!(found.why, Unread::OnlyPath(_))) && is_answered() {
             found = None;

@@ -48,6 +48,13 @@ impl<'t> Said<'t> {
         clauses.filter(|clause| names(clause.text, name)).find_map(|clause| clause.intent)
     }
 
+    /// Returns whether a clause names something without a word of what is to be done with it, or as what nobody needs: most
+    /// words by which something goes are in no list.
+    pub fn names_alone(&self, name: &str) -> bool {
+        let clauses = self.sentences.iter().flatten();
+        { clauses }.any(|clause| names(clause.text, name) && (clause.is_of_no_use(name) || !clause.works_on()))
+    }
+
     /// Returns whether something is to go that no sentence names.
     pub fn lets_anything_go(&self, all: &[&str]) -> bool {
         let has_name = |clause: &Clause| all.iter().any(|name| !is_word_of_going(name) && names(clause.text, name));
@@ -79,7 +86,7 @@ impl<'t> Clause<'t> {
         let stays = clause.keeps() || STAYING_SIGNS.iter().any(|sign| text.contains(sign));
         let has_of = |list: &str| clause.words.iter().any(|word| has(list, word));
         let is_of_none = || has_of(ANYTHING) || ANYTHING_SIGNS.iter().any(|sign| text.contains(sign));
-        clause.is_of_all = is_denied && !goes && is_of_none() || stays && has_of(ALL);
+        clause.is_of_all = is_denied && !goes && is_of_none() || stays && has_of(ALL) && has_of(DEFINITIONS);
         clause.is_rest = clause.words.windows(2).any(|two| is_pair(KEEPING_ONLY, two));
         clause.intent = match goes {
             _ if stays || is_denied && !goes => Some(Intent::Stays),
@@ -95,7 +102,9 @@ impl<'t> Clause<'t> {
         if self.words.first().is_some_and(|word| has(CONDITIONS, word)) {
             return (false, false);
         }
-        let (mut goes, mut is_denied) = (false, false);
+        let has_of = |list: &str| self.words.iter().any(|word| has(list, word));
+        let (mut goes, mut is_denied) = (has_of(STYLE_VERBS) && has_of(STYLES), false);
+        self.is_general = goes;
         for at in 0..self.words.len() {
             let (word, next) = (self.words[at].as_str(), self.words.get(at + 1).map_or("", String::as_str));
             let is_noun = || at > 0 && has(BEFORE_NOUNS, &self.words[at - 1]);
@@ -123,6 +132,23 @@ impl<'t> Clause<'t> {
         (at.saturating_sub(DENYING)..at).any(is_not)
             || self.words.get(at + 1).is_some_and(|word| word == "nothing")
             || self.words.iter().any(|word| has(NOT_ABROAD, word))
+    }
+
+    /// Returns whether it says that nobody needs what it names, or that something else is to take its place.
+    fn is_of_no_use(&self, name: &str) -> bool {
+        let has_of = |list: &str| self.words.iter().any(|word| has(list, word));
+        let name = name.to_lowercase();
+        let is_instead =
+            self.words.windows(3).any(|three| three[0] == "instead" && three[1] == "of" && three[2] == name);
+        is_instead
+            || has_of(NEEDING) && (has_of(NOT) || has_of(NOT_ABROAD) || has_of("longer"))
+            || NO_USE_SIGNS.iter().any(|sign| self.text.contains(sign))
+    }
+
+    /// Returns whether it says what is to be done with what it names, or what is wrong with it.
+    fn works_on(&self) -> bool {
+        self.words.iter().any(|word| has(WORKING, word) || WORKING_ABROAD.iter().any(|begin| word.starts_with(begin)))
+            || WORKING_SIGNS.iter().any(|sign| self.text.contains(sign))
     }
 
     fn keeps(&self) -> bool {

@@ -156,6 +156,58 @@ pub(super) const NOT_NEEDED: &str = "used needed longer called necessary require
 pub(super) const NOT_ABROAD: &str =
     "nicht nichts kein keine keinen ohne rien pas aucun aucune sans nada sin ninguna ninguno не ничего без";
 
+/// Words by which something is of no use where they are denied.
+pub(super) const NEEDING: &str = "use used uses using need needed needs call called calls exist exists required require referenced want \
+    wanted necessary braucht gebraucht brauchen benötigt usa usan falta besoin utilisé нужна нужен нужно";
+/// Signs that say the same in languages without spaces.
+pub(super) const NO_USE_SIGNS: &[&str] = &["不要", "いらない", "使わない", "不需要", "没用", "필요 없", "필요없"];
+/// Words for what is to be done with something that stays, or for what is wrong with it.
+pub(super) const WORKING: &str = "fix fixes fixing use uses using call calls calling change changes changing make makes making add adds \
+    adding test tests testing document documents describe explain improve improves speed optimise optimize faster fast slow slower handle \
+    handles return returns update updates extend after before below above behind in inside from like crash crashes fail fails failing \
+    broken wrong bug bugs error errors raise raises print prints type types check checks support comment comments docstring docstrings \
+    let also new parameter parameters argument arguments works work repariere korrigiere benutze ändere ergänze corrige cambia usa \
+    mejora arregla corriger utilise change améliore исправь измени используй";
+/// Beginnings of such words.
+pub(super) const WORKING_ABROAD: &[&str] = &["verbesser", "schneller", "dokumentier", "optimi"];
+/// Signs that say the same in languages without spaces.
+pub(super) const WORKING_SIGNS: &[&str] = &[
+    "直し",
+    "直す",
+    "修正",
+    "使って",
+    "使う",
+    "呼",
+    "追加",
+    "変更",
+    "速く",
+    "高速",
+    "テスト",
+    "修复",
+    "修改",
+    "使用",
+    "调用",
+    "添加",
+    "增加",
+    "优化",
+    "改进",
+    "加快",
+    "测试",
+    "고쳐",
+    "수정",
+    "사용",
+    "추가",
+    "빠르",
+    "개선",
+];
+/// Verbs by which code gets another style.
+pub(super) const STYLE_VERBS: &str = "use make turn wrap convert put group into object";
+/// Styles in which some definitions are part of others.
+pub(super) const STYLES: &str = "class record struct enum component hooks lombok oriented parametrize";
+/// Words for what a text is made of.
+pub(super) const DEFINITIONS: &str = "function functions method methods definition definitions code everything alles alle tout toutes todo \
+    todas всё все";
+
 /// Words by which something stays.
 pub(super) const KEEPING: &str = "keep keeps kept keeping leave leaves leaving left stay stays stayed preserve preserves preserved \
     retain retains retained untouched unchanged intact fine behalte behalten bleibt bleiben lass lasse lassen conserva conservar \

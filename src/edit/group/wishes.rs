@@ -39,6 +39,7 @@ impl Wishes {
         let is_written = |name: &str| name.starts_with("__") && self.prompt.to_lowercase().contains("dataclass");
         let is_said = |name: &str| match prompt.of(name) {
             Some(intent) => intent == Intent::Goes,
+            None if prompt.names_alone(name) => true,
             None => may_be_any || is_written(name) || prose.of(name) == Some(Intent::Goes),
         };
         gone.iter().map(String::as_str).filter(|name| !is_said(name)).collect()
@@ -90,6 +91,28 @@ mod tests {
             ("убери лишнее", ""),
             ("clean up, but keep alpha", ""),
             ("clean up and keep the code readable", ""),
+            ("remove all unused code, keep all tests passing", ""),
+            ("shorten it but keep all features", ""),
+            ("strip out eps", ""),
+            ("use zeta instead of eps", ""),
+            ("Could you take eps out?", ""),
+            ("eps is not needed", ""),
+            ("eps isn't used anywhere", ""),
+            ("we don't need eps any more", ""),
+            ("don't use eps any more", ""),
+            ("eps must go", ""),
+            ("eps should not exist", ""),
+            ("functions to remove: eps", ""),
+            ("eps is a leftover, please delete", ""),
+            ("when you are done remove eps", ""),
+            ("eps raus", ""),
+            ("ya no se usa eps", ""),
+            ("epsは不要", ""),
+            ("eps不需要了", ""),
+            ("eps should be called epsilon", ""),
+            ("make it a class Stack", ""),
+            ("use hooks", ""),
+            ("wrap these in a class", ""),
             ("keep only alpha", ""),
             ("make alpha faster", "I removed `eps`, which is not used.\n"),
             ("make alpha faster", "I took out eps since nothing calls it."),
@@ -150,6 +173,12 @@ mod tests {
             "add a test hook after eps",
             "remove the comments in eps.py, and in alpha",
             "faster @eps.py",
+            "eps is slow",
+            "eps fails for 0, it doesn't handle that",
+            "don't change eps",
+            "epsを直して",
+            "修复eps",
+            "add a class Foo",
         ] {
             assert_eq!(unsaid(prompt, ""), 1, "{prompt}");
         }

@@ -28,9 +28,11 @@ pub(in crate::edit) fn gone(old: &str, new: &str) -> Vec<String> {
             continue;
         }
         let place = beside(&before, at, &there);
+        // What is still called has no other name.
+        let is_called = calls(new, own.name);
         let is_it = |other: &usize| {
             let is_there = beside(&after, *other, &known) == place;
-            is_there && has_like_head((&hay, own), (&part, &after[*other]))
+            !is_called && is_there && has_like_head((&hay, own), (&part, &after[*other]))
                 || is_alike(&body(&hay, own), &body(&part, &after[*other]))
         };
         match come.iter().position(is_it) {
@@ -66,23 +68,31 @@ fn is_given(text: &str, name: &str) -> bool {
     text.lines().map(str::trim_start).any(|line| has_name(line) && (is_import(line) || gives(line)))
 }
 
+/// Returns whether a text calls a function by its bare name.
+fn calls(text: &str, name: &str) -> bool {
+    let is_of_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
+    text.match_indices(name).any(|(at, _)| {
+        text[at + name.len()..].starts_with('(') && !text[..at].chars().next_back().is_some_and(is_of_name)
+    })
+}
+
 /// Returns the lines of a definition below its head that hold more than signs.
 fn body<'t>(lines: &Lines<'t>, own: &Definition) -> HashSet<&'t str> {
     let inside = extent(lines, own).skip(1).map(|at| lines.content(at).trim());
     inside.filter(|line| line.contains(char::is_alphanumeric)).collect()
 }
 
-/// Returns whether one of two definitions has all words of the other's name, or both have the same two parameters or more.
+/// Returns whether two definitions have a word of their names in common, or the same two parameters or more.
 fn has_like_head((hay, own): (&Lines, &Definition), (part, other): (&Lines, &Definition)) -> bool {
     let (one, two) = (words_of(own.name), words_of(other.name));
-    let is_in = |one: &[String], two: &[String]| one.iter().all(|word| two.contains(word));
+    let is_shared = one.iter().any(|word| word.chars().count() > 2 && two.contains(word)) || one == two;
     let given = |lines: &Lines, own: &Definition| {
         let line = lines.content(own.line);
         let inside = line.split_once('(').and_then(|(_, rest)| rest.rsplit_once(')')).map_or("", |(inside, _)| inside);
         inside.split(',').map(|one| one.trim().to_string()).filter(|one| !SELVES.contains(&&**one)).collect::<Vec<_>>()
     };
     let (mine, theirs) = (given(hay, own), given(part, other));
-    is_in(&one, &two) || is_in(&two, &one) || mine.len() >= 2 && mine == theirs
+    is_shared || mine.len() >= 2 && mine == theirs
 }
 
 /// Names of the object that a method is called on.

@@ -26,8 +26,9 @@ fn standing_for_more<'t>(text: &'t str, path: &str) -> Vec<&'t str> {
     let is_it = |at: &usize| {
         let line = lines.content(*at);
         // A page shows its text, and a shell reads one.
+        let is_table = path.ends_with(".lua") && line.contains('{');
         let is_code = is_of_code(path) && loose_dots(line.trim()) && !is_body(&lines, *at, path);
-        (is_code || is_dotted(line) && !loose_dots(line.trim())) && !is_quoted(&lines, *at)
+        (is_code || is_dotted(line) && !loose_dots(line.trim())) && !is_table && !is_quoted(&lines, *at)
     };
     let may_be = |at: &usize| has_dots(lines.content(*at));
     (0..lines.len()).filter(may_be).filter(is_it).map(|at| lines.content(at).trim()).collect()
@@ -54,7 +55,7 @@ pub(in crate::edit::place) fn bare_dots<'n>(file: &str, new: &'n str, path: &str
         |line: &str| form == Form::Json && commented(line.trim()).is_some_and(|said| loose_dots(said.trim()));
     let is_it = |at: &usize| {
         let line = lines.content(*at);
-        is_dots_alone(line) && !is_end(*at) || is_hollow(line, form) || is_comment(line)
+        is_dots_alone(line) && !is_end(*at) || is_hollow(line, form, path) || is_comment(line)
     };
     let may_be = |at: &usize| has_dots(lines.content(*at));
     let found = (0..lines.len()).filter(may_be).filter(is_it).filter(|at| !is_in_value(&lines, *at, form));
@@ -62,12 +63,15 @@ pub(in crate::edit::place) fn bare_dots<'n>(file: &str, new: &'n str, path: &str
 }
 
 /// Returns whether a key has no more than dots between its brackets, or ends in them there.
-fn is_hollow(line: &str, form: Form) -> bool {
+fn is_hollow(line: &str, form: Form, path: &str) -> bool {
     let sign = if form == Form::Sections { '=' } else { ':' };
     let value = line.split_once(sign).map_or(line, |(_, value)| value).trim().trim_end_matches(',');
     let inner =
         [('{', '}'), ('[', ']')].iter().find_map(|(open, close)| value.strip_prefix(*open)?.strip_suffix(*close));
-    let is_of_dots = |inner: &str| only_dots(inner) || [", ...", ", …"].iter().any(|dots| inner.ends_with(dots));
+    // Elsewhere they are an entry like others.
+    let is_strict = form == Form::Json || path.ends_with(".toml");
+    let is_of_dots =
+        |inner: &str| only_dots(inner) || is_strict && [", ...", ", …"].iter().any(|dots| inner.ends_with(dots));
     inner.is_some_and(|inner| is_of_dots(inner.trim()))
 }
 
@@ -95,9 +99,9 @@ fn is_quoted(lines: &Lines, at: usize) -> bool {
 
 /// Returns whether dots alone on a line can be no text of a file of this path.
 fn is_of_code(path: &str) -> bool {
-    const CODE: [&str; 28] = [
+    const CODE: [&str; 27] = [
         "py", "js", "jsx", "mjs", "cjs", "ts", "tsx", "rs", "go", "java", "kt", "kts", "c", "h", "cc", "cpp", "hpp",
-        "cs", "swift", "scala", "php", "rb", "dart", "lua", "css", "scss", "less", "sql",
+        "cs", "swift", "scala", "php", "rb", "dart", "css", "scss", "less", "sql",
     ];
     path.rsplit_once('.').is_some_and(|(_, ending)| CODE.contains(&ending))
 }
@@ -112,10 +116,14 @@ fn is_body(lines: &Lines, at: usize, path: &str) -> bool {
         !line.is_empty() && !is_remark
     });
     let above = above.unwrap_or_default();
-    let code = above.split_once("  #").map_or(above, |(code, _)| code.trim_end());
+    let code = above.split_once(" #").map_or(above, |(code, _)| code.trim_end());
+    let below = (at + 1..lines.len()).map(|at| lines.content(at).trim()).find(|line| !line.is_empty());
+    let is_last = below.is_some_and(|line| line.starts_with(')'));
     match path.rsplit_once('.').map(|(_, ending)| ending) {
         Some("py") => !indent(lines.content(at)).is_empty() && code.ends_with([':', ',', '(', '[', '{', '"', '\'']),
-        Some("c" | "h" | "cc" | "cpp" | "hpp") => code.ends_with([',', '(']),
+        Some("c" | "h" | "cc" | "cpp" | "hpp") => code.ends_with([',', '(']) || is_last,
+        Some("php") => code.ends_with('(') && is_last,
+        Some("jsx" | "tsx") => code.ends_with('>') && below.is_some_and(|line| line.starts_with("</")),
         _ => false,
     }
 }
@@ -173,6 +181,12 @@ mod tests {
             ),
             ("a.py", "def f():\n    \"\"\"Does it.\"\"\"\n    ...\n"),
             ("a.py", "def f():  # noqa\n    # Later.\n    ...\n"),
+            ("a.py", "def f(): # stub\n    ...\n"),
+            ("a.lua", "local function f(...)\n  local args = { ... }\nend\n"),
+            ("a.tsx", "const A = () => (\n  <span>\n    ...\n  </span>\n);\n"),
+            ("a.cpp", "g(\n  a\n  ...\n);\n"),
+            ("a.php", "$f = strlen(\n  ...\n);\n"),
+            ("a.yaml", "example: [1, 2, ...]\n"),
             ("a.py", "a = x[\n    ...,\n    0,\n]\nb: tuple[int, ...] = (1,)\n"),
             ("a.py", "T = \"\"\"\n...\n# ... existing code ...\n\"\"\"\n"),
             ("a.pyi", "def f() -> int:\n    ...\n...\n"),

@@ -32,12 +32,24 @@ fn is_used(text: &str, name: &str) -> bool {
     let gives = |line: &str| {
         line.split_once('=').is_some_and(|(before, _)| has(before)) || IMPORTS.iter().any(|word| line.starts_with(word))
     };
+    // As a part of another thing, or in a text, it is no use of the constant.
+    let is_bare = |line: &str| {
+        line.match_indices(name).any(|(at, _)| {
+            let (before, after) = (line[..at].chars().next_back(), line[at + name.len()..].chars().next());
+            let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '\'' | '"' | ':');
+            !before.is_some_and(is_part) && !after.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '\'' | '"'))
+        })
+    };
+    let gives_all = |line: &str| line.trim_start().starts_with("from ") && line.trim_end().ends_with('*');
+    if text.lines().any(gives_all) {
+        return false;
+    }
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| has(line) && commented(line).is_none()).collect();
     // A list in brackets may be that of an import.
     let is_listed = |line: &&str| line.trim_end_matches([',', ')', '}']).trim() == name;
     let is_known = lines.iter().any(|line| gives(line) || is_listed(line))
         || definitions(&Lines::new(text)).iter().any(|own| own.name == name);
-    !lines.is_empty() && !is_known
+    lines.iter().any(|line| is_bare(line)) && !is_known
 }
 
 #[cfg(test)]
@@ -56,6 +68,9 @@ mod tests {
             format!("from b import EPS\n{without}"),
             format!("from b import (\n    EPS,\n)\n{without}"),
             format!("EPS: int = 5\n{without}"),
+            format!("from settings import *\n{without}"),
+            "def f(n):\n    return n + settings.EPS\n".to_string(),
+            "def f(n):\n    return n + os.environ['EPS']\n".to_string(),
             "def f(n):\n    # EPS is 4.\n    return n + 4\n".to_string(),
         ] {
             assert_eq!(values_gone(file, &new, "a.py"), [""; 0], "{new}");
