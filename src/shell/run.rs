@@ -476,6 +476,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::shell::message::HoldReason;
 
     #[test]
     fn a_program_that_holds_the_output_longer_than_the_command_goes_on_writing() {
@@ -489,6 +490,28 @@ mod tests {
         drop(other);
         reading.join().expect("it ends with the last writer");
         assert_eq!(lock(&shared.output).byte_count(), 0, "it is none of the command's");
+    }
+
+    #[test]
+    fn where_nobody_is_waited_for_no_time_stands_still() {
+        let hold = || Hold {
+            id: 1,
+            reason: HoldReason::ActsLater,
+            process: 1,
+            program: String::new(),
+            call: String::new(),
+            path: ".envrc".into(),
+            bytes: None,
+            may_go_unkept: false,
+            why: None,
+        };
+        for is_unattended in [true, false] {
+            let mut progress = CommandProgress { is_unattended, ..CommandProgress::default() };
+            progress.hold(hold());
+            assert_eq!((progress.stands_still(), progress.held.len()), (!is_unattended, 1));
+            progress.end_hold(1);
+            assert_eq!(progress.held_for() == Duration::ZERO, is_unattended);
+        }
     }
 
     #[test]
