@@ -267,8 +267,7 @@ impl File {
                 let bare = bytes::unmarked(*encoding, content);
                 let staying = staying(text, bare, &self.gains);
                 let new = place::whole((text, &staying.text), bare, edit, &self.path)?;
-                let is_native = edit.format == Format::TOOLS;
-                let new = if is_native { new } else { with_losses(new, &staying.text, &self.path, rules) };
+                let new = with_losses(new, &staying.text, (&self.path, edit.format), rules);
                 if new.text == *text {
                     return Ok(if self.has_changed(rules) { EditStatus::Made } else { EditStatus::Same });
                 }
@@ -402,8 +401,7 @@ impl File {
             return Ok(EditStatus::Same);
         }
         let Done { stages, found, .. } = done;
-        let loss = whole_text_loss(text, &new, &stages, &self.path, rules);
-        let found = match loss.filter(|_| edit.format != Format::TOOLS) {
+        let found = match whole_text_loss(text, &new, &stages, (&self.path, edit.format), rules) {
             Some(loss) if found.rung != Rung::Inexact => loss,
             _ => found,
         };

@@ -103,7 +103,7 @@ impl<'t> Clause<'t> {
             return (false, false);
         }
         let has_of = |list: &str| self.words.iter().any(|word| has(list, word));
-        let (mut goes, mut is_denied) = (has_of(STYLE_VERBS) && has_of(STYLES), false);
+        let (mut goes, mut is_denied) = (has_of(RESTYLING) && has_of(STYLES), false);
         self.is_general = goes;
         for at in 0..self.words.len() {
             let (word, next) = (self.words[at].as_str(), self.words.get(at + 1).map_or("", String::as_str));

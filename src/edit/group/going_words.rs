@@ -200,8 +200,8 @@ pub(super) const WORKING_SIGNS: &[&str] = &[
     "빠르",
     "개선",
 ];
-/// Verbs by which code gets another style.
-pub(super) const STYLE_VERBS: &str = "use make turn wrap convert put group into object";
+/// Words beside which one of [`STYLES`] says that code gets another style.
+pub(super) const RESTYLING: &str = "use make turn wrap convert put group into object";
 /// Styles in which some definitions are part of others.
 pub(super) const STYLES: &str = "class record struct enum component hooks lombok oriented parametrize";
 /// Words for what a text is made of.

@@ -1,12 +1,13 @@
 //! Definitions that a whole new text of a file lacks although nobody said that they should go.
 
 use super::GroupRules;
+use crate::edit::format::Format;
 use crate::edit::place::{self, NewText, Splice};
 use crate::proposal::{PlaceMatch, Rung};
 
 /// Returns a whole new text of a file, in doubt where definitions are gone that nobody said should go.
-pub(super) fn with_losses(new: NewText, staying: &str, path: &str, rules: &GroupRules) -> NewText {
-    match loss(staying, &new.text, path, rules).filter(|_| new.found.rung != Rung::Inexact) {
+pub(super) fn with_losses(new: NewText, staying: &str, whose: (&str, Format), rules: &GroupRules) -> NewText {
+    match loss(staying, &new.text, whose, rules).filter(|_| new.found.rung != Rung::Inexact) {
         Some(found) => NewText { found, ..new },
         None => new,
     }
@@ -18,18 +19,19 @@ pub(super) fn whole_text_loss(
     text: &str,
     new: &str,
     stages: &[Vec<Splice>],
-    path: &str,
+    whose: (&str, Format),
     rules: &GroupRules,
 ) -> Option<PlaceMatch> {
     let [splices] = stages else { return None };
     let [Splice { range, .. }] = splices.as_slice() else { return None };
     let is_all = text[..range.start].trim().is_empty() && text[range.end..].trim().is_empty();
-    if is_all { loss(text, new, path, rules) } else { None }
+    if is_all { loss(text, new, whose, rules) } else { None }
 }
 
-/// Returns how a whole new text of a file counts that lacks definitions which nobody said should go.
-fn loss(staying: &str, new: &str, path: &str, rules: &GroupRules) -> Option<PlaceMatch> {
-    let wishes = rules.wishes.as_ref()?;
+/// Returns how a whole new text of a file counts that lacks definitions which nobody said should go. Who writes it by a call of
+/// its own means it.
+fn loss(staying: &str, new: &str, (path, format): (&str, Format), rules: &GroupRules) -> Option<PlaceMatch> {
+    let wishes = rules.wishes.as_ref().filter(|_| format != Format::TOOLS)?;
     let mut gone = place::gone(staying, new);
     gone.extend(place::values_gone(staying, new, path));
     let unsaid = wishes.unsaid(&gone, &place::definition_names(staying));
