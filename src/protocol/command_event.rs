@@ -94,6 +94,8 @@ pub struct CommandEnd {
     pub archive_error: Option<String>,
     /// Writes that were refused.
     pub refused_writes: u64,
+    /// Writes among them that nobody answered for.
+    pub unanswered_writes: u64,
     /// Connections that were refused.
     pub refused_connections: u64,
     /// It runs on as a job.

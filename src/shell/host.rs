@@ -38,7 +38,7 @@ impl Keeper {
         matches!(self, Keeper::Guard | Keeper::Scan)
     }
 
-    /// Returns `guard`, `scan` or `none`.
+    /// Returns `guard`, `scan`, `none` or `view`.
     pub fn word(self) -> &'static str {
         match self {
             Keeper::Guard => "guard",

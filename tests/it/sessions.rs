@@ -133,6 +133,8 @@ impl Many {
     }
 
     async fn close(mut self) {
+        // Whoever holds a wait for saving keeps memory, and with it the channel of events, open.
+        self.handle.held_up.close();
         self.send(None, Command::Shutdown);
         while self.handle.events.recv().await.is_some() {}
         self.handle.done.await.expect("a clean end");

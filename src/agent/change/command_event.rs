@@ -35,6 +35,7 @@ pub fn ended(command: &ShellCommand, stopped: Option<Stopped>, sealed: &SealResu
         not_archived: summary.not_archived.iter().cloned().chain(unread).collect(),
         archive_error: command.archive_error(),
         refused_writes: summary.refused + summary.private + summary.said_no + summary.unanswered,
+        unanswered_writes: summary.unanswered,
         refused_connections: summary.connections + summary.abstracts,
         running: !progress.is_over(),
         grant: command.grant.map(|grant| grant.word()),

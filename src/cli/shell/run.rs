@@ -391,10 +391,14 @@ pub fn list(context: &Context, as_json: bool) -> Result<i32> {
         let end = record.end().unwrap_or_else(|| "no end seen".into());
         let name = format!("{}/{}", record.session, record.id);
         let text = crate::text::clean::clean_line(&record.command);
+        let view = if record.keeper == Keeper::View.word() { "preview: " } else { "" };
         let took = record.took.map(|took| format!("{:.1} s", took as f64 / 1e3)).unwrap_or_default();
         io::Write::write_fmt(
             &mut out,
-            format_args!("{name:<16} {}  {end:<11} {took:>8}  {text}\n", crate::text::time::local(record.started)),
+            format_args!(
+                "{name:<16} {}  {end:<11} {took:>8}  {view}{text}\n",
+                crate::text::time::local(record.started)
+            ),
         )?;
     }
     Ok(0)

@@ -227,7 +227,11 @@ impl EventPrinter {
             EventBody::Archived(changeset) => self.archived(&changeset)?,
             EventBody::Command(event) if event.is_for_screens() => {}
             EventBody::Command(event) => {
-                let was_refused = matches!(&event, CommandEvent::Began(began) if began.decision == "refused");
+                let was_refused = match &event {
+                    CommandEvent::Began(began) => began.decision == "refused",
+                    CommandEvent::Ended(end) => end.unanswered_writes > 0,
+                    _ => false,
+                };
                 // In plan mode it is named in the plan instead.
                 self.refused |= was_refused && !self.plan;
                 self.commands.note(&event);

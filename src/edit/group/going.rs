@@ -108,9 +108,11 @@ impl<'t> Clause<'t> {
         for at in 0..self.words.len() {
             let (word, next) = (self.words[at].as_str(), self.words.get(at + 1).map_or("", String::as_str));
             let is_noun = || at > 0 && has(BEFORE_NOUNS, &self.words[at - 1]);
-            let is_verb =
-                (has(GOING, word) || is_abroad(word)) && !is_noun() && !(word.starts_with("mov") && next == "on");
-            let is_general = is_verb || has(WASTE, word) || is_pair(PAIRS, &[word, next]);
+            let is_verb = (has(GOING, word) || is_abroad(word))
+                && !is_noun()
+                && !self.is_of_what_is_made(at)
+                && !(word.starts_with("mov") && next == "on");
+            let is_general = (is_verb || has(WASTE, word) || is_pair(PAIRS, &[word, next])) && !self.is_of_lesser(at);
             let changes = has(CHANGING, word) || CHANGING_ABROAD.iter().any(|begin| word.starts_with(begin));
             if !is_general && (!changes || is_noun()) {
                 continue;
@@ -121,6 +123,17 @@ impl<'t> Clause<'t> {
             }
         }
         (goes, is_denied)
+    }
+
+    /// Returns whether a verb says what something does that is to be made: `add a function to delete a user`.
+    fn is_of_what_is_made(&self, at: usize) -> bool {
+        let before = &self.words[..at];
+        before.last().is_some_and(|word| has(PURPOSES, word)) && before.iter().any(|word| has(MAKING, word))
+    }
+
+    /// Returns whether what a verb lets go is no definition: `remove the comments`.
+    fn is_of_lesser(&self, at: usize) -> bool {
+        self.words[at + 1..].iter().take(OBJECT).any(|word| has(LESSER, word))
     }
 
     /// Returns whether a word is denied by one before it, or by one of another language anywhere.

@@ -9,6 +9,17 @@ pub(super) const GOING: &str = "remove removes removed removing delete deletes d
     shortened shortening condense condenses condensed combine combines combined combining consolidate consolidates consolidated \
     consolidating unify unifies unified unifying deduplicate deduplicates deduplicated deduplicating dedupe dedup retire retires \
     retired retiring tidy tidied streamline streamlined reorganize reorganise slim undo revert reverts reverted rollback modernize modernise";
+/// Verbs by which something is made.
+pub(super) const MAKING: &str =
+    "add adds adding implement implements create creates write writes provide introduce build need needs";
+/// Words between what is made and the verb of what it does.
+pub(super) const PURPOSES: &str = "to that which can could lets";
+/// Words for what is part of definitions, or beside them.
+pub(super) const LESSER: &str = "comment comments docstring docstrings whitespace whitespaces space spaces tab tabs newline newlines \
+    semicolon semicolons comma commas import imports print prints log logs logging console hints annotation annotations warning warnings \
+    trailing blank empty emoji emojis";
+/// The number of words behind a verb among which the one stands for what it lets go.
+pub(super) const OBJECT: usize = 4;
 /// Words for what nobody needs.
 pub(super) const WASTE: &str = "unused redundant unnecessary superfluous unneeded obsolete duplication duplications duplicated \
     boilerplate shorter leaner simpler weg";
@@ -129,7 +140,7 @@ pub(super) const GOING_SIGNS: &[&str] = &[
 ];
 /// Texts right before such a part where it is denied, or is another word.
 pub(super) const DENIED_BEFORE: &[&str] = &["不要", "别", "勿", "不", "没有", "没", "未", "取り", "沒有"];
-/// Texts right behind such a part where it is denied.
+/// Texts right behind such a part where it is denied, or is part of another word.
 pub(super) const DENIED_BEHIND: &[&str] = &[
     "しない",
     "しなく",
@@ -143,6 +154,15 @@ pub(super) const DENIED_BEHIND: &[&str] = &[
     "はしない",
     "はせず",
     "하지",
+    "排序",
+    "按钮",
+    "按鈕",
+    "功能",
+    "ボタン",
+    "機能",
+    "メソッド",
+    " 버튼",
+    " 기능",
 ];
 
 /// Words that deny one of the next ones.

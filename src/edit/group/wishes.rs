@@ -114,6 +114,8 @@ mod tests {
             ("use hooks", ""),
             ("wrap these in a class", ""),
             ("keep only alpha", ""),
+            ("remove the comments and the unused functions", ""),
+            ("add a docstring to alpha and remove eps", ""),
             ("make alpha faster", "I removed `eps`, which is not used.\n"),
             ("make alpha faster", "I took out eps since nothing calls it."),
             ("make alpha faster", "This gets rid of `eps`."),
@@ -179,6 +181,15 @@ mod tests {
             "epsを直して",
             "修复eps",
             "add a class Foo",
+            "add a function to delete a user",
+            "write a method that removes the last item",
+            "remove the comments",
+            "delete all trailing whitespace",
+            "clean up the imports",
+            "remove unused imports",
+            "实现合并排序",
+            "削除ボタンを追加して",
+            "删除按钮的颜色不对",
         ] {
             assert_eq!(unsaid(prompt, ""), 1, "{prompt}");
         }

@@ -1,5 +1,7 @@
 //! Files that a simple command names and would change: those among them that act later are asked for.
 
+use std::path::PathBuf;
+
 use super::options::{ValuedOptions, apart};
 use super::tables::{base, edits_in_place, git_part, named};
 use super::word::Word;
@@ -61,7 +63,7 @@ pub fn changed(name: &str, words: &[Word]) -> Vec<String> {
     let name = base(name);
     let mut paths = outputs(name, arguments);
     if name == "git" && sets_git(arguments) {
-        paths.push(".git/config".into());
+        paths.push(git_config(arguments));
     }
     if name == "git" || !named(CHANGE, name) {
         return paths;
@@ -187,6 +189,15 @@ fn outputs(name: &str, arguments: &[Word]) -> Vec<String> {
         paths.extend(values.iter().map(|word| word.text.as_str()));
     }
     paths.into_iter().filter(|path| !path.is_empty()).map(str::to_string).collect()
+}
+
+/// Returns the path of the configuration that git writes, in the folder that it changes to first.
+fn git_config(arguments: &[Word]) -> String {
+    let own = arguments.len() - git_part(arguments).len();
+    let folders = arguments[..own].windows(2).filter(|two| two[0].text == "-C").map(|two| two[1].text.as_str());
+    let mut path: PathBuf = folders.collect();
+    path.push(".git/config");
+    path.to_string_lossy().into_owned()
 }
 
 /// Returns whether a part of git writes its configuration.

@@ -587,6 +587,8 @@ fn a_file_that_acts_later_is_noted_by_its_path_in_the_workspace() {
         ("bash -c 'cd a'; echo x > AGENTS.md", "…/AGENTS.md"),
         ("patch -d a AGENTS.md p", "sub/a/AGENTS.md"),
         ("patch AGENTS.md ../AGENTS.md", "sub/AGENTS.md"),
+        ("git -C .. config a b", ".git/config"),
+        ("git -c x.y=z -C a -C b config a b", "sub/a/b/.git/config"),
     ] {
         let found = noted(text);
         assert!(!found.is_empty() && found.iter().all(|own| own == path), "{text}: {found:?}");

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod command;
+mod configs;
 mod earlier;
 mod helpers;
 mod next_helper;
@@ -117,10 +118,14 @@ impl Commands {
         let (around, path) = self.around(folder);
         let mut found = assess(text, &around, network);
         // The guard makes the connections that the sandbox lets through.
-        if self.shell.has_sandbox() && self.shell.keeper() == Keeper::Guard {
+        let is_guarded = self.shell.has_sandbox() && self.shell.keeper() == Keeper::Guard;
+        if is_guarded {
             found.stay_on_this_machine();
         }
         look(&mut found, &around, &path);
+        if is_guarded {
+            configs::leave_to_guard(&mut found, || self.made_configs(), &around.root);
+        }
         if !self.shell.settings.sandbox.off && !self.shell.has_sandbox() {
             let home = self.shell.environment.all().get("HOME").map(Path::new);
             let private = private(&self.shell.settings.sandbox, self.shell.own.as_deref(), home);

@@ -30,7 +30,7 @@ pub struct CommandRecord {
     pub command: String,
     /// The folder it ran in.
     pub cwd: PathBuf,
-    /// The keeper of the states: `guard`, `scan` or `none`.
+    /// The keeper of the states: `guard`, `scan` or `none`; `view`: it was a preview.
     pub keeper: String,
     /// The grants of its sandbox; none: it ran in none.
     pub grant: Option<String>,

@@ -267,6 +267,46 @@ async fn a_configuration_that_nobody_answers_for_is_made_empty_and_written_by_ch
 }
 
 #[tokio::test]
+async fn a_new_repository_is_configured_unasked_by_what_makes_nothing_run() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all").unattended();
+    let run = |text: &str| call("runCommand", json!({ "command": text }));
+    let commits = "echo a > a && git add a && git commit -qm a && git log --format=%an";
+    let steps = [
+        format!("git init -q own && cd own && git config user.name Ann && git config user.email a@b && {commits}"),
+        "git config commit.gpgsign false && git -C . config user.name Bob && git config user.name".into(),
+        "git config core.fsmonitor ./x".into(),
+    ];
+    let mut live = start(&world, steps.iter().map(|step| run(step)).chain([say("done")]).collect());
+    live.submit("go");
+    for (step, told) in steps.iter().zip(["\nAnn", "\nBob"]) {
+        let result = ended(&mut live).await.result.unwrap_or_default();
+        assert!(result.starts_with("exit 0") && result.contains(told), "{step}: {result}");
+    }
+    let question = live.question().await;
+    live.send(question.answer(Reply::Nobody));
+    let result = ended(&mut live).await.result.unwrap_or_default();
+    assert!(result.contains("not allowed, as nobody answered: 1 write, first own/.git/config"), "{result}");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+    assert!(!world.read("own/.git/config").contains("fsmonitor"));
+
+    // That of the person is asked about before the start.
+    let world = self::world().approve("all").unattended().file(".git/config", "[core]\n\tbare = false\n");
+    let mut live = start(&world, vec![run("git config user.name Ann"), say("done")]);
+    live.submit("go");
+    let question = live.question().await;
+    assert!(question.card.is_some(), "{question:?}");
+    live.send(question.answer(Reply::Nobody));
+    let result = ended(&mut live).await.result.unwrap_or_default();
+    assert!(result.contains("nobody is there to allow this command"), "{result}");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+}
+
+#[tokio::test]
 async fn what_an_earlier_command_made_is_the_sessions_own_until_somebody_changes_it() {
     if !works() {
         return;

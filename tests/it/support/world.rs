@@ -250,9 +250,16 @@ impl Live {
         .await
     }
 
+    /// Begins the end of the agent. A wait for saving is not taken up: whoever holds it keeps memory, and with it the
+    /// channel of events, open.
+    fn leave(&mut self) {
+        self.handle.held_up.close();
+        self.send(Command::Shutdown);
+    }
+
     /// Leaves, and returns the number of changes that wait to be reviewed then.
     pub async fn close_and_count(mut self) -> usize {
-        self.send(Command::Shutdown);
+        self.leave();
         while self.handle.events.recv().await.is_some() {}
         self.handle.done.await.expect("a clean end").unreviewed
     }
@@ -264,7 +271,7 @@ impl Live {
 
     /// Shuts the agent down.
     pub async fn close(mut self) -> Vec<EventBody> {
-        self.send(Command::Shutdown);
+        self.leave();
         while let Some(event) = self.handle.events.recv().await {
             self.events.push(event.body);
         }

@@ -26,7 +26,7 @@ const NAMED: &str = ".git/config";
 const LOCK: &str = "config.lock";
 /// The largest configuration that is checked, in bytes.
 const LARGEST: u64 = 64 << 10;
-/// Keys of a new repository that make nothing run, with the name of a section's part in place of `*`.
+/// Keys of a repository of the session's own that make nothing run, with the name of a section's part in place of `*`.
 const PLAIN: &[&str] = &[
     "core.repositoryformatversion",
     "core.filemode",
@@ -46,7 +46,21 @@ const PLAIN: &[&str] = &[
     "branch.*.remote",
     "branch.*.merge",
     "branch.*.rebase",
+    "core.autocrlf",
+    "core.eol",
+    "core.quotepath",
+    "core.abbrev",
+    "color.ui",
+    "pull.rebase",
+    "pull.ff",
+    "push.default",
+    "push.autosetupremote",
+    "fetch.prune",
+    "merge.ff",
+    "advice.detachedhead",
 ];
+/// Keys that make nothing run where they are off.
+const PLAIN_WHEN_OFF: &[&str] = &["commit.gpgsign", "tag.gpgsign"];
 
 /// A configuration that a call puts in place.
 #[derive(Debug)]
@@ -258,8 +272,9 @@ impl RepositoryConfigs {
 fn is_plain(text: &str, before: Option<&str>) -> bool {
     let Some(entries) = entries(text) else { return false };
     let is_safe = |(key, value): &(String, String)| {
+        let is_off = || PLAIN_WHEN_OFF.contains(&key.as_str()) && value == "false";
         // A `::` names a program of git that speaks with the other side.
-        PLAIN.contains(&general(key).as_str()) && !value.starts_with('-') && !value.contains("::")
+        (PLAIN.contains(&general(key).as_str()) || is_off()) && !value.starts_with('-') && !value.contains("::")
     };
     let Some(before) = before else { return entries.iter().all(is_safe) };
     let Some(known) = self::entries(before) else { return false };
@@ -332,6 +347,7 @@ mod tests {
         {
             assert!(is_plain(text, before.as_deref()), "{text} {before:?}");
         }
+        assert!(is_plain(&format!("{NEW}[commit]\n\tgpgsign = false\n"), None));
         // That a branch goes takes nothing from anyone.
         assert!(is_plain(&format!("{NEW}{remote}"), Some(&all)));
     }
@@ -342,6 +358,7 @@ mod tests {
             "[core]\n\tfsmonitor = x\n",
             "[core]\n\thooksPath = x\n",
             "[alias]\n\tst = !x\n",
+            "[commit]\n\tgpgsign = true\n",
             "[include]\n\tpath = x\n",
             "[remote \"a\"]\n\tuploadpack = x\n",
             "[remote \"a\"]\n\turl = ext::sh -c x\n",

@@ -90,7 +90,8 @@ impl View {
                 let x = self.indent(columns);
                 let note = file.note(hunk).unwrap_or_default();
                 let room = usize::from(columns.width.saturating_sub(x + 1));
-                pen.put(x, y, &cut::words(note, room, look.glyphs.cut), room, look.theme.style(Role::Text));
+                let role = if file.hunks[hunk].rung == Some(Rung::Inexact) { Role::Attention } else { Role::Text };
+                pen.put(x, y, &cut::words(note, room, look.glyphs.cut), room, look.theme.style(role));
                 self.mark_focus(pen, y as isize, 1, Some((f, hunk)), choices, look);
             }
             (Row::Shut { hunk }, Ok(y)) => {

@@ -233,7 +233,7 @@ impl FileView {
                 definitions: hunk.definitions.clone(),
                 talk: Vec::new(),
                 parts: Vec::new(),
-                note: None,
+                note: hunk.found.as_ref().filter(|found| found.rung == Rung::Inexact).and_then(reason),
             };
             file.fill(&mut view, change, moved_in.map(|f| f.path.as_str()), budget);
             file.hunks.push(view);
@@ -478,11 +478,13 @@ fn origins(by: &str) -> String {
 }
 
 fn found(found: &PlaceMatch) -> String {
-    match &found.detail {
-        Some(detail) => {
-            let parts = detail.split(", ").map(|part| records::localized(part).into_owned());
-            [found_word(found.rung).to_string()].into_iter().chain(parts).collect::<Vec<_>>().join(", ")
-        }
-        None => found_word(found.rung).to_string(),
-    }
+    // Why it is inexact stands on a row of its own.
+    let reason = reason(found).filter(|_| found.rung != Rung::Inexact);
+    [found_word(found.rung).to_string()].into_iter().chain(reason).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns why the place of an edit counts as it does; none: nothing is known but how it was found.
+fn reason(found: &PlaceMatch) -> Option<String> {
+    let parts = found.detail.as_ref()?.split(", ").map(records::localized);
+    Some(parts.collect::<Vec<_>>().join(", "))
 }
