@@ -176,12 +176,26 @@ fn ending_of(line_without_newline: &str, ended: bool) -> &'static str {
     if ended && line_without_newline.ends_with('\r') { "\r\n" } else { "\n" }
 }
 
-/// Returns a whole new text for a file that was `old`: its line endings and its final newline follow the old text.
+/// Returns a text with a space for each no-break space that its lines begin with, where no line of the `old` one does.
+fn plain_indents<'n>(new: &'n str, old: &str) -> Cow<'n, str> {
+    const NO_BREAK: char = '\u{a0}';
+    let indent = |line: &str| line.len() - line.trim_start_matches([' ', '\t', NO_BREAK]).len();
+    let is_odd = |line: &str| line[..indent(line)].contains(NO_BREAK);
+    if !new.contains(NO_BREAK) || !new.lines().any(is_odd) || old.lines().any(is_odd) {
+        return Cow::Borrowed(new);
+    }
+    let plain = |line: &str| line[..indent(line)].replace(NO_BREAK, " ") + &line[indent(line)..];
+    Cow::Owned(new.split_inclusive('\n').map(plain).collect())
+}
+
+/// Returns a whole new text for a file that was `old`: its line endings, its final newline and the spaces of its
+/// indentation follow the old text.
 pub fn fit_whole(new: &str, old: &str) -> String {
     if old.is_empty() {
         return new.to_string();
     }
-    let mut fitted = fit_endings(new, endings(old), old, "").into_owned();
+    let new = plain_indents(new, old);
+    let mut fitted = fit_endings(&new, endings(old), old, "").into_owned();
     let ended = |t: &str| t.ends_with('\n') || t.ends_with('\r');
     match (ended(old), ended(&fitted)) {
         (true, false) if !fitted.is_empty() => {
@@ -208,6 +222,13 @@ pub fn fit_whole(new: &str, old: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_no_break_space_is_no_indentation() {
+        let (old, odd) = ("def f():\n    return 1\n", "def f():\n\u{a0}\u{a0} return 'a\u{a0}b'\n");
+        assert_eq!(fit_whole(odd, old), "def f():\n   return 'a\u{a0}b'\n");
+        assert_eq!(fit_whole(odd, odd), odd);
+    }
 
     #[test]
     fn every_encoding_comes_back_byte_for_byte() {

@@ -11,6 +11,7 @@
 
 pub mod bytes;
 pub mod calls;
+mod data;
 mod format;
 mod formats;
 mod group;
@@ -24,6 +25,7 @@ mod path;
 mod place;
 pub mod stream;
 
+pub use data::{broken_line, is_data};
 pub use format::Format;
 pub use group::{Current, GroupRules, Lookup, NO_FILE, PastChanges, TextRead, Wishes, apply};
 pub use locate::SearchShape;

@@ -36,7 +36,8 @@ pub use output::{TestSummary, summarise_test};
 pub use places::{CopyLimits, PathClass, PathClasses, PlaceSettings};
 pub use probe::Offered;
 pub use report::{
-    CommandReport, SCANNED, SealResult, WRITES_FURTHER, exit_words, files_of_view, refused_caches, with_moves,
+    CommandReport, SCANNED, SealResult, WRITES_FURTHER, exit_words, files as changed_files, files_of_view,
+    refused_caches, with_moves,
 };
 pub use request::{CommandRequest, LONGEST, StartError, check_text};
 pub use run::{CommandProgress, OutputReader, RunningCommand};

@@ -145,7 +145,7 @@ fn tells_of_refusal(output: &str, summary: &Summary) -> bool {
 }
 
 /// Returns a line a changed path, the repository as one, at most [`LISTED`], and how many more.
-fn files(changes: &[CommandChange]) -> Vec<String> {
+pub fn files(changes: &[CommandChange]) -> Vec<String> {
     let line = |(change, from): (&CommandChange, Option<&CommandChange>)| {
         let sign = match change.kind {
             _ if from.is_some() => 'R',

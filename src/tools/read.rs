@@ -86,7 +86,7 @@ fn run(args: &Args, run: &Run) -> Result<RunResult, String> {
         return Err(format!("{name} is not a text: {} bytes of {}", bytes.len(), kind(&name, &bytes)));
     }
     let (_, text) = bytes::decode(&bytes);
-    let part = part(&name, &text, first, last)?;
+    let part = part(&name, &text, (first, last), CAP.min(context.longest))?;
     let lines = text.lines().count();
     let summary = match (first, last) {
         (None, None) if lines == 1 => "1 line".into(),
@@ -133,10 +133,10 @@ impl FilePart {
     }
 }
 
-/// Returns the lines that were asked for, as far as they fit.
-fn part(name: &str, text: &str, first: Option<usize>, last: Option<usize>) -> Result<FilePart, String> {
+/// Returns the lines that were asked for, as far as they fit into so many bytes.
+fn part(name: &str, text: &str, (first, last): (Option<usize>, Option<usize>), cap: usize) -> Result<FilePart, String> {
     let whole = first.is_none() && last.is_none();
-    if whole && text.len() <= CAP {
+    if whole && text.len() <= cap {
         let text_shown = if text.is_empty() { format!("({name} is empty)") } else { text.to_string() };
         return Ok(FilePart { text: text_shown, lines: text.lines().count(), noted: false });
     }
@@ -149,7 +149,7 @@ fn part(name: &str, text: &str, first: Option<usize>, last: Option<usize>) -> Re
     let mut text_shown = String::new();
     let (mut taken, mut noted) = (0, false);
     for line in text.split_inclusive('\n').skip(first - 1).take(last + 1 - first) {
-        if text_shown.len() + line.len() > CAP {
+        if text_shown.len() + line.len() > cap {
             break;
         }
         text_shown.push_str(line);
@@ -158,7 +158,7 @@ fn part(name: &str, text: &str, first: Option<usize>, last: Option<usize>) -> Re
     if taken == 0 {
         // One line longer than the cap: its beginning is all that can be shown.
         let line = text.lines().nth(first - 1).unwrap_or("");
-        let end = (0..=CAP.min(line.len())).rev().find(|i| line.is_char_boundary(*i)).unwrap_or(0);
+        let end = (0..=cap.min(line.len())).rev().find(|i| line.is_char_boundary(*i)).unwrap_or(0);
         text_shown =
             format!("{}\n(line {first} of {name} has {} bytes; its rest cannot be shown)", &line[..end], line.len());
         (taken, noted) = (1, true);
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn lines_are_counted_from_one_and_the_rest_is_named() {
         let text = "a\nb\nc\n";
-        let get = |f, l| part("x", text, f, l).map(|p| p.text);
+        let get = |f, l| part("x", text, (f, l), CAP).map(|p| p.text);
         assert_eq!(get(None, None), Ok("a\nb\nc\n".into()));
         assert_eq!(get(Some(2), Some(2)), Ok("b\n".into()));
         assert_eq!(get(Some(3), Some(9)), Ok("c\n".into()));
@@ -228,14 +228,16 @@ mod tests {
     #[test]
     fn a_text_over_the_cap_is_cut_at_a_line_and_says_how_to_go_on() {
         let text = "0123456789abcde\n".repeat(CAP / 16 + 10);
-        let part = part("x", &text, None, None).expect("a part");
+        let part = part("x", &text, (None, None), CAP).expect("a part");
         assert_eq!(part.lines, CAP / 16);
         assert!(
             part.text.ends_with(&format!("10 left out: ask for startLine {} to go on)", CAP / 16 + 1)),
             "{}",
             &part.text[part.text.len() - 100..]
         );
+        let part = super::part("x", &text, (None, None), 64).expect("a part");
+        assert_eq!((part.lines, part.noted), (4, true));
         let long = "é".repeat(CAP);
-        assert!(super::part("x", &long, None, None).expect("a part").text.contains("cannot be shown"));
+        assert!(super::part("x", &long, (None, None), CAP).expect("a part").text.contains("cannot be shown"));
     }
 }

@@ -154,7 +154,7 @@ fn context() -> (tempfile::TempDir, ToolContext) {
     let archive = Archive::open(&workspace, &ArchiveSettings::default()).expect("an archive");
     let shell = Arc::new(Shell::for_archive(&workspace, &archive));
     let commands = Arc::new(Commands::new(shell, "test"));
-    (folder, ToolContext { workspace, versions: Arc::default(), approved: None, commands })
+    (folder, ToolContext { workspace, versions: Arc::default(), approved: None, commands, longest: usize::MAX })
 }
 
 #[tokio::test]

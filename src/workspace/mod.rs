@@ -20,6 +20,7 @@ mod words;
 pub mod write;
 
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -41,6 +42,13 @@ pub use words::WordIndex;
 
 /// The names that mark a folder as a root.
 const MARKS: [&str; 3] = [".shaft", ".nebula", ".git"];
+
+/// Returns whether a folder is `/`, or one in which everyone has folders of their own.
+fn is_for_all(folder: &Path) -> bool {
+    const OF_EACH: u32 = 0o1002;
+    let is_shared = || folder.metadata().is_ok_and(|meta| meta.permissions().mode() & OF_EACH == OF_EACH);
+    folder.parent().is_none() || is_shared()
+}
 
 /// The workspace: a root, and the folders in it that are no one's to touch.
 #[derive(Debug, Clone)]
@@ -68,8 +76,9 @@ pub struct OpenError {
 }
 
 impl Workspace {
-    /// Finds the workspace around `start`: the nearest ancestor with `.shaft`, `.nebula` or `.git` (the home folder's
-    /// own `.nebula` does not count), else `start` itself.
+    /// Finds the workspace around `start`: the nearest ancestor with `.shaft`, `.nebula` or `.git`, else `start` itself. Of
+    /// the home folder, of `/` and of a folder that everyone writes into, as `/tmp`, `.git` alone counts: what is below is no
+    /// part of it.
     ///
     /// # Errors
     /// When `start` is no folder that can be opened.
@@ -78,8 +87,8 @@ impl Workspace {
         let home = home.and_then(|h| h.canonicalize().ok());
         let marked = |dir: &Path| {
             MARKS.iter().any(|m| {
-                let at_home = *m == ".nebula" && Some(dir) == home.as_deref();
-                !at_home && dir.join(m).symlink_metadata().is_ok()
+                let counts = *m == ".git" || Some(dir) != home.as_deref() && !is_for_all(dir);
+                counts && dir.join(m).symlink_metadata().is_ok()
             })
         };
         let root = start.root.ancestors().find(|d| marked(d)).map(Path::to_path_buf);
@@ -193,6 +202,13 @@ mod tests {
         fs::create_dir_all(home.join("project/src/deep")).expect("made");
         let find = |p: &str| Workspace::find(&home.join(p), Some(&home)).expect("found").root;
         assert_eq!(find("project/src"), home.join("project/src"));
+        fs::create_dir_all(home.join(".shaft")).expect("made");
+        fs::create_dir_all(home.join("shared/.shaft")).expect("made");
+        fs::create_dir_all(home.join("shared/own")).expect("made");
+        assert_eq!(find("shared/own"), home.join("shared"));
+        fs::set_permissions(home.join("shared"), fs::Permissions::from_mode(0o1777)).expect("set");
+        assert_eq!(find("shared/own"), home.join("shared/own"));
+        assert_eq!((find("project/src"), find("")), (home.join("project/src"), home.clone()));
         fs::create_dir_all(home.join("project/.git")).expect("made");
         assert_eq!(find("project/src/deep"), home.join("project"));
         fs::create_dir_all(home.join("project/src/.shaft")).expect("made");

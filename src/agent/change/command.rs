@@ -320,7 +320,17 @@ async fn seal_and_tell(services: &Arc<Services>, events: &Events, command: &Arc<
         let why = localized(sealing.failure.as_deref().unwrap_or_default());
         events.say(Level::Error, say::not_archived_yet(&command.id, &why), say::states_kept()).await;
     }
+    if command.is_answered() {
+        command.note_later(later_lines(&sealing.sealed));
+    }
     sealing
+}
+
+/// Returns the changes of a job for the model: a line for its changeset, and one for each file.
+fn later_lines(sealed: &SealedCommand) -> Vec<String> {
+    let Some(id) = sealed.changeset else { return Vec::new() };
+    let files = shell::changed_files(&sealed.changes.changes);
+    std::iter::once(format!("changeset {id}:")).chain(files.into_iter().map(|line| format!("  {line}"))).collect()
 }
 
 /// Seals what a command changed so far; once more where it ends meanwhile.

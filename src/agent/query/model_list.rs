@@ -36,27 +36,52 @@ pub async fn models(services: &Services, connected: Option<Arc<dyn Provider>>, p
     };
     let others = others.into_iter().filter(|_| !recorded).map(|other| offered(services, other));
     let (own, others) = tokio::join!(own, join_all(others));
-    let here = (name.as_str(), connected.as_deref());
+    let here = RowSource {
+        provider: &name,
+        connected: connected.as_deref(),
+        local: connected.as_deref().is_some_and(Provider::local),
+    };
     let mut rows: Vec<ModelRow> = own.into_iter().map(|model| row(services, here, "", model)).collect();
     // A server that does not say still serves the model in use, and configured ones that no other one offers.
-    let is_offered = |name: &str| others.iter().any(|(_, models)| models.iter().any(|model| model.name == name));
+    let is_offered = |name: &str| others.iter().any(|other| other.models.iter().any(|model| model.name == name));
     let configured: Vec<String> = services.config.read().models.keys().cloned().collect();
     for name_of_model in configured.into_iter().filter(|name| !is_offered(name)).chain([present]) {
         if !name_of_model.is_empty() && rows.iter().all(|row| row.name != name_of_model) {
             rows.push(row(services, here, "", Model { name: name_of_model, facts: Facts::default() }));
         }
     }
-    for (provider, models) in others {
+    for OfferedModels { provider, local, models } in others {
         let prefix = format!("{provider}:");
-        rows.extend(models.into_iter().map(|model| row(services, (&provider, None), &prefix, model)));
+        let there = RowSource { provider: &provider, connected: None, local };
+        rows.extend(models.into_iter().map(|model| row(services, there, &prefix, model)));
     }
     Listing::Models(rows)
 }
 
+/// The models of a provider that is not connected.
+struct OfferedModels {
+    provider: String,
+    /// It is on this computer.
+    local: bool,
+    models: Vec<Model>,
+}
+
+/// The provider of a row.
+#[derive(Clone, Copy)]
+struct RowSource<'a> {
+    provider: &'a str,
+    /// It, where it is connected.
+    connected: Option<&'a dyn Provider>,
+    /// It is on this computer.
+    local: bool,
+}
+
 /// Returns what a provider that is not connected offers, and nothing where it does not answer.
-async fn offered(services: &Services, connection: Connection) -> (String, Vec<Model>) {
-    let name = connection.provider.clone();
-    let models = match provider::connect(&connection) {
+async fn offered(services: &Services, connection: Connection) -> OfferedModels {
+    let provider = connection.provider.clone();
+    let connected = provider::connect(&connection);
+    let local = connected.as_ref().is_ok_and(|provider| provider.local());
+    let models = match connected {
         // What is on this computer costs no request, and a list of an hour ago may name files that are gone.
         Ok(provider) if provider.local() => {
             let listed = model_facts::list_within(&*provider, TO_LIST).await.unwrap_or_default();
@@ -68,12 +93,12 @@ async fn offered(services: &Services, connection: Connection) -> (String, Vec<Mo
         }
         Err(_) => None,
     };
-    (name, models.unwrap_or_default())
+    OfferedModels { provider, local, models: models.unwrap_or_default() }
 }
 
 fn row(
     services: &Services,
-    (provider, connected): (&str, Option<&dyn Provider>),
+    RowSource { provider, connected, local }: RowSource<'_>,
     prefix: &str,
     model: Model,
 ) -> ModelRow {
@@ -90,14 +115,13 @@ fn row(
         }
     };
     let facts = Facts { retired: model.facts.retired.clone(), ..known.facts() };
-    let dated = known.origins().contains(&("price", "table"));
     let by_name = Capabilities::by_name(&model.name);
     ModelRow {
         name: format!("{prefix}{}", model.name),
         provider: provider.to_string(),
         window: facts.window,
-        price: facts.price.map(|price| (price.input, price.output)),
-        price_as_of: dated.then(|| provider::models::as_of().to_string()),
+        price: known.price(local).map(|price| (price.input, price.output)),
+        price_as_of: known.is_estimated(local).then(|| provider::models::as_of().to_string()),
         images: facts.images.unwrap_or(by_name.images),
         pdfs: facts.pdfs.unwrap_or(by_name.documents),
         retired: facts.retired,

@@ -10,9 +10,9 @@ use crate::messages::agent as say;
 use crate::provider::Error;
 use crate::text::number;
 
-/// Returns the largest size of the facts of a summary, in bytes: half of what system prompt and tools leave of the
-/// window.
-pub fn facts_room(status: &StatusData, session: &Conversation, target: &RequestTarget) -> usize {
+/// Returns half of what system prompt and tools leave of the window, in bytes: the largest size of the facts of a summary, and
+/// of a file that is read.
+pub fn half_room(status: &StatusData, session: &Conversation, target: &RequestTarget) -> usize {
     session.window.bytes(target.budget().room().saturating_sub(status.fixed_tokens()) / 2)
 }
 
@@ -41,6 +41,8 @@ struct GuessedWindow {
     before: Option<u32>,
     /// The largest window that may be: the refused request did not fit it.
     most: u32,
+    /// It may be so: no other window is known, or the refused request took half of it or more.
+    is_likely: bool,
     /// True once that is kept for the next run.
     kept: bool,
 }
@@ -64,7 +66,8 @@ impl LengthRefusals {
         }
         if std::mem::replace(&mut self.asked_again, true) {
             // No guess makes later messages fail that the server was never asked for.
-            let guessed = self.forget_guess().is_some();
+            let is_likely = self.guess.as_ref().is_some_and(|guess| guess.is_likely);
+            let guessed = self.forget_guess().is_some() && is_likely;
             // Where it has answered before, what it refused is too long, and the next message is not to meet that again.
             if guessed && was_answered(session, target) {
                 let most = window_below(status, session, (15, 16));
@@ -75,17 +78,23 @@ impl LengthRefusals {
             return false;
         }
         let before = target.learnt_window();
+        let said = target.facts().window.map(u64::from);
+        let is_likely = said.is_none_or(|window| session.window.sent() * 2 >= window);
         let (shorter, named) = learn(config, status, session, target, error);
         if shorter && !named {
             let most = window_below(status, session, (15, 16));
             let (refusal, target) = (error.clone(), target.clone());
-            self.guess = Some(GuessedWindow { refusal, target, before, most, kept: false });
+            self.guess = Some(GuessedWindow { refusal, target, before, most, is_likely, kept: false });
         }
         shorter
     }
 
-    /// Takes down that an answer came: what was refused before it was too long for sure, which is kept for the next run.
+    /// Takes down that an answer came: what was refused before it was too long for sure, which is kept for the next run. Of a
+    /// request far below the known window it is not: whatever stands before the server may have refused it.
     pub fn answered(&mut self, config: &ConfigFiles) {
+        if self.guess.as_ref().is_some_and(|guess| !guess.is_likely) {
+            self.forget_guess();
+        }
         if let Some(guess) = self.guess.as_mut().filter(|guess| !guess.kept) {
             guess.kept = true;
             learnt_windows::keep(config, &guess.target.address(), &guess.target.model, guess.most);

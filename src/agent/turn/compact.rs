@@ -249,7 +249,7 @@ async fn with_facts(
     let first_kept = session.rows.get(summary.covered).copied();
     let rows = context.services.record_error(session.stored_before(first_kept).await);
     let (prose, kept) = (&summary.text, size(&session.messages[summary.covered..]));
-    let room = window::facts_room(&context.status_data, session, &context.target());
+    let room = window::half_room(&context.status_data, session, &context.target());
     // What stays whole takes of the room of both halves.
     let room = room.saturating_sub(kept / 2);
     // A model that does not keep to its limit is cut.

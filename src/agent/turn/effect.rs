@@ -28,6 +28,8 @@ pub struct StepNotes {
     pub changes_requested: bool,
     /// Something of it was written.
     pub changed: bool,
+    /// A job changed something since its call was answered.
+    pub job_changed: bool,
     /// A proposal failed its test and went back to the model, which may ask for the same again.
     pub went_back: bool,
     /// Each other call and edit that was not done.
@@ -145,7 +147,7 @@ impl Effect {
     /// Adds the notes of a step.
     pub fn add(&mut self, notes: &StepNotes) {
         self.changes_requested |= notes.changes_requested;
-        self.changed |= notes.changed;
+        self.changed |= notes.changed || notes.job_changed;
         self.step_changed = notes.changed;
         self.written.extend(notes.written.iter().cloned());
         if notes.changed {

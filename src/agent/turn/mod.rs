@@ -28,7 +28,7 @@ use crate::agent::turn::compact::Fitting;
 use crate::agent::turn::effect::{Effect, StepNotes};
 use crate::agent::turn::end::{interrupted, limit_reached, refused_again, said_nothing};
 use crate::agent::turn::follow_up::FollowUp;
-use crate::agent::turn::prompt_kind::is_undo;
+use crate::agent::turn::prompt_kind::{is_undo, wants_no_change};
 use crate::agent::turn::repetition::{RepeatableEdit, Repeated, Repeats, RepetitionKey};
 use crate::agent::turn::request::{BuiltRequest, FileRefusals, Unbuilt};
 use crate::agent::turn::step::act::{Act, Ended, Step};
@@ -244,7 +244,7 @@ async fn act(
     }
     work.flush().await;
     work.propose_undecided(&step.ended).await;
-    work.seal_jobs().await;
+    work.end_jobs().await;
     if matches!(step.ended, Ended::TooManyCalls) {
         work.too_many().await;
     }
@@ -319,7 +319,9 @@ async fn learn_format(
     }
     // One alone may be a slip.
     let is_second = notes.native_edit_incomplete && !session.sent.incomplete_edits.insert(target.model.clone());
-    let how = match (wrote_text, notes.native_edit_failed || is_second) {
+    // Where no change is asked for, code in an answer may only show something.
+    let is_asked = || !session.prompt_text().is_some_and(|prompt| wants_no_change(&prompt));
+    let how = match (wrote_text && is_asked(), notes.native_edit_failed || is_second) {
         (true, _) => TextUse::Calls,
         (false, true) => TextUse::Edits,
         (false, false) => return,

@@ -1,7 +1,7 @@
 //! Kinds of prompts, by their words: one that asks for no change, or for the last change to be undone.
 
 /// Parts of prompts by which nothing is to be changed, where nothing more follows in their sentence.
-const NO_CHANGE: [&str; 24] = [
+const NO_CHANGE: [&str; 34] = [
     "do not change anything",
     "don't change anything",
     "don’t change anything",
@@ -26,10 +26,20 @@ const NO_CHANGE: [&str; 24] = [
     "不要修改",
     "不要更改",
     "変更せずに",
+    "only explain",
+    "just explain",
+    "explain only",
+    "explain it only",
+    "no changes",
+    "do not touch anything",
+    "don't touch anything",
+    "only answer",
+    "nur erklären",
+    "solo explica",
 ];
 
 /// Parts of Japanese prompts that say the same, whatever follows.
-const NO_CHANGE_JAPANESE: [&str; 3] = ["何も変更しない", "何も変えない", "変更はしない"];
+const NO_CHANGE_JAPANESE: [&str; 5] = ["何も変更しない", "何も変えない", "変更はしない", "説明だけ", "説明のみ"];
 
 /// Beginnings of questions about what is there.
 const ASKING: [&str; 28] = [
@@ -262,6 +272,9 @@ mod tests {
             "frequencyは何をしますか？何も変更しないでください。",
             "¿Qué hace frequency?",
             "Look at the parser, but do not make any changes.",
+            "How would I make it faster? Only explain.",
+            "Explain @m.py, no changes.",
+            "どうすれば速くなりますか？説明だけしてください。",
         ] {
             assert!(wants_no_change(prompt), "{prompt}");
         }

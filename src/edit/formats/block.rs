@@ -12,6 +12,9 @@ use crate::edit::stream::paths::namesakes::of_path;
 use crate::edit::stream::pieces::{EditId, EditPart, KnownFile};
 use crate::edit::stream::starts::Fence;
 
+/// A file of this many lines and no more may have none in common with its next text.
+pub(super) const FEW: usize = 3;
+
 /// The contents of a block.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Held<'t> {
@@ -283,12 +286,15 @@ fn several<'t>(path: &str, content: &'t str, ctx: &ReaderContext) -> Option<Vec<
     Some(texts.filter(|(_, text)| !text.trim().is_empty()).collect())
 }
 
-/// Returns whether a text has at least a third of a file's lines.
+/// Returns whether a text has at least a third of a file's lines, or, of a file of few, gives what one of them gives.
 fn is_like(text: &str, file: &str) -> bool {
     let lines: HashSet<&str> = text.lines().map(str::trim).collect();
     let own = || file.lines().map(str::trim).filter(|line| !line.is_empty());
     let kept = own().filter(|line| lines.contains(line)).count();
-    kept > 0 && kept * 3 >= own().count()
+    let given = |line: &str| line.split_once(['=', '(']).map(|(name, _)| name.trim().to_string());
+    let is_given =
+        |line: &str| given(line).is_some_and(|name| lines.iter().any(|other| given(other).as_ref() == Some(&name)));
+    kept > 0 && kept * 3 >= own().count() || own().count() <= FEW && own().any(is_given)
 }
 
 /// The marks that models and their servers leave at the end of an answer, no part of it.
@@ -313,6 +319,17 @@ pub(super) fn closed_at_end<'t>(content: &'t str, fence: &Fence) -> Option<&'t s
         return Some(&text[..start + glued.len()]);
     }
     marked.then_some(text)
+}
+
+/// Returns a text without the marks of a model's end on lines of their own below it.
+fn without_end_marks(content: &str) -> &str {
+    let mut text = content;
+    while let Some((above, last)) = text.trim_end().rsplit_once('\n')
+        && END_MARKS.contains(&last.trim())
+    {
+        text = &text[..above.len() + 1];
+    }
+    text
 }
 
 /// Returns the edit that gives a file this text.
@@ -350,6 +367,7 @@ pub(super) fn add(
     ctx: &mut ReaderContext,
 ) {
     let path = named.path;
+    let content = without_end_marks(content);
     match named.range.map_or(Ok(None), |range| lines(path, range, content, ctx)) {
         Ok(Some(edit)) => return ctx.done(id, edit),
         Ok(None) => {}
@@ -398,6 +416,16 @@ mod tests {
         assert_eq!(lines("/work/lib/a.txt", (2, 2), "2\n", &ctx), Err(SEVERAL));
         let numbered: String = (0..2030).map(|n| format!("{n}\n")).collect();
         assert_eq!(read(&numbered, (2024, 2025), "x\n"), Ok(true));
+    }
+
+    #[test]
+    fn a_short_file_in_the_block_of_another_one_is_known_by_what_it_gives() {
+        let known = [("a.py", "x = 1\n"), ("b.py", "y = 1\n")];
+        let known = known.map(|(path, text)| KnownFile { path: path.into(), text: text.into() }).to_vec();
+        let ctx = ReaderContext::new(None, known, Default::default(), false);
+        let files = several("a.py", "x = 2\n\n# b.py\ny = 2\n", &ctx);
+        assert_eq!(files, Some(vec![("a.py".into(), "x = 2"), ("b.py".into(), "y = 2")]));
+        assert_eq!(several("a.py", "x = 2\n\n# b.py\nz = 2\n", &ctx), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::block::{BlockPath, InnerFile, closed_at_end, emit, inner_file};
+use super::block::{BlockPath, FEW, InnerFile, closed_at_end, emit, inner_file};
 use super::blocks::unmarked;
 use crate::edit::format::Format;
 use crate::edit::path::{is_prose, may_name, with_words};
@@ -69,9 +69,6 @@ impl Surroundings {
 
 /// Beginnings of words that say of a file that it stays.
 const LEFT: [&str; 4] = ["not changed", "unchanged", "不变", "変更なし"];
-
-/// A file of this many lines and no more may have none in common with its next text.
-const FEW: usize = 3;
 
 /// Adds an edit for a block of code that is the text of a file in play, or of a part of it; any other is kept as unread.
 /// `closed`: a line closed it; else the answer ended. Returns whether that line closed a file inside of the block, and one

@@ -292,7 +292,7 @@ impl File {
             }
             found = PlaceMatch { rung: Rung::Inexact, detail: Some(why) };
         }
-        found = edit.name_doubt().unwrap_or(found);
+        found = edit.name_doubt().or_else(|| rules.unwanted(edit.format)).unwrap_or(found);
         self.placed = vec![Placed { after: 0..text.len(), found: found.clone(), edit: Some(index) }];
         self.steps.push(place::Step::all());
         self.now = FileState::Text { encoding, text };
@@ -390,7 +390,7 @@ impl File {
                 };
             }
         }
-        if let Some(doubt) = edit.name_doubt() {
+        if let Some(doubt) = edit.name_doubt().or_else(|| rules.unwanted(edit.format)) {
             done.found = doubt;
         }
         if encoding == Encoding::Raw && done.stages.iter().flatten().any(|splice| !splice.new.is_ascii()) {

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::earlier::PastChanges;
 use super::wishes::Wishes;
+use crate::edit::format::Format;
 use crate::edit::stream::KnownFile;
-use crate::proposal::{Merger, State};
+use crate::proposal::{Merger, PlaceMatch, State};
 
 /// Looks up the present state of a path (as a model wrote it). The error is for the model and says why the path may not
 /// be used.
@@ -63,4 +64,11 @@ pub struct GroupRules {
     pub past: HashMap<String, PastChanges>,
     /// The words by which definitions may go: a whole new text that leaves out others is inexact. `None`: they are not known.
     pub wishes: Option<Wishes>,
+}
+
+impl GroupRules {
+    /// Returns how an edit of this format counts where the prompt asks for no change.
+    pub(super) fn unwanted(&self, format: Format) -> Option<PlaceMatch> {
+        self.wishes.as_ref()?.unwanted(format)
+    }
 }

@@ -1,6 +1,8 @@
 //! The words that say what of a file may go.
 
 use super::going::{Intent, Said};
+use crate::edit::format::Format;
+use crate::proposal::{PlaceMatch, Rung};
 
 /// The words that were said before an edit.
 #[derive(Debug, Clone, Default)]
@@ -9,6 +11,8 @@ pub struct Wishes {
     prompt: String,
     /// The lines of answers that stand in no fence.
     prose: String,
+    /// The prompt asks for no change: code in an answer to it may only show something.
+    are_none: bool,
 }
 
 impl Wishes {
@@ -25,7 +29,18 @@ impl Wishes {
                 }
             }
         }
-        Wishes { prompt, prose }
+        Wishes { prompt, prose, are_none: false }
+    }
+
+    /// Notes whether the prompt asks for no change.
+    pub fn none(self, are_none: bool) -> Self {
+        Wishes { are_none, ..self }
+    }
+
+    /// Returns how an edit counts that is written as text though the prompt asks for no change.
+    pub(super) fn unwanted(&self, format: Format) -> Option<PlaceMatch> {
+        let detail = || Some("the prompt asks for no change".to_string());
+        (self.are_none && format != Format::TOOLS).then(|| PlaceMatch { rung: Rung::Inexact, detail: detail() })
     }
 
     /// Returns those of the definitions of a file (`all`) that are `gone` although nothing says so.

@@ -23,7 +23,7 @@ pub(super) use added::{AddedPlace, added};
 pub(super) use fit::DOTS;
 pub(super) use guard::{begin_alike, elided_definitions};
 pub(super) use left_out::stands_for_more;
-pub(super) use part::{definition_lines, definition_names, gone, is_standing_definition, same_definition};
+pub(super) use part::{definition_lines, definition_names, emptied, gone, is_standing_definition, same_definition};
 pub use passage::unfenced;
 pub(super) use snippet::{begins_passage, passages, values_gone, written_dots};
 pub(super) use splice::{Done, Splice, Step, TargetText, sure};

@@ -18,7 +18,8 @@ pub(super) type Changed = (String, PlaceMatch);
 /// that column those that stay and go are the file's. `None` if it is none.
 pub(super) fn diff(old: &str, content: &str) -> Option<Result<Changed, String>> {
     let own: HashSet<&str> = old.lines().map(str::trim_end).collect();
-    let content = without_spaces(content, &own);
+    let content = with_column(content, &own);
+    let content = without_spaces(&content, &own);
     let content = &*content;
     let solid = || content.lines().filter(|line| !line.trim().is_empty());
     let has = |mark| solid().any(|line| line.starts_with(mark));
@@ -34,6 +35,25 @@ pub(super) fn diff(old: &str, content: &str) -> Option<Result<Changed, String>> 
     let body = content.lines().map(|line| if line.is_empty() { " " } else { line }.to_string()).collect();
     let hunk = PatchHunk { body, ..PatchHunk::default() };
     Some(placed(old, |target| hunks::place(target, &[hunk])))
+}
+
+/// Returns a diff with a column in front of the lines that stay, where they are the file's only without one.
+fn with_column<'c>(content: &'c str, own: &HashSet<&str>) -> Cow<'c, str> {
+    let is_signed = |line: &&str| line.starts_with(['+', '-']);
+    let solid = || content.lines().filter(|line| !line.trim().is_empty());
+    let staying: Vec<&str> = solid().filter(|line| !is_signed(line)).collect();
+    let as_they_are = staying.iter().filter(|line| own.contains(line.trim_end())).count();
+    let shifted = staying.iter().filter(|line| line.starts_with(' ') && own.contains(line[1..].trim_end())).count();
+    // A list has such signs itself, and so may an expression over several lines.
+    let mut signed = solid().filter(is_signed);
+    let is_diff =
+        signed.clone().any(|line| line.starts_with('-') && own.contains(line[1..].trim_end()) || line.starts_with('+'))
+            && !signed.any(|line| own.contains(line.trim_end()));
+    if !is_diff || as_they_are <= shifted || as_they_are * 3 < staying.len() * 2 {
+        return content.into();
+    }
+    let bare = |line: &str| if is_signed(&line) { format!("{line}\n") } else { format!(" {line}\n") };
+    content.lines().map(bare).collect::<String>().into()
 }
 
 /// Returns a diff without the space that stands behind each sign, where the lines are the file's only without it: `- a`.
@@ -131,6 +151,11 @@ mod tests {
         assert!(diff(FILE, FILE).is_none());
         let spaced = "-     return 2\n+     return 22";
         assert_eq!(diff(FILE, spaced).expect("a diff").expect("placed").0, FILE.replace("2\n", "22\n"));
+        let bare = FILE.replace("    return 1\n", "-    return 1\n+    return 11\n");
+        assert_eq!(diff(FILE, &bare).expect("a diff").expect("placed").0, FILE.replace("1\n", "11\n"));
+        let added = FILE.replace("    return 2\n", "    return 2\n+\n+def c():\n+    return 3\n");
+        let (text, _) = diff(FILE, &added).expect("a diff").expect("placed");
+        assert_eq!(text, format!("{FILE}\ndef c():\n    return 3\n"));
         // A list has such marks itself.
         assert!(diff("- a\n- b\n", "- a\n- b\n- c\n").is_none());
         assert!(diff("x = 1\n", "- a\n+ b\n").is_none());

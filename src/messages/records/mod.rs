@@ -35,7 +35,10 @@ pub fn localized(text: &str) -> Cow<'_, str> {
         Language::English => line_for_person,
         Language::Japanese => line_in_japanese,
     };
-    let lines: Vec<Cow<'_, str>> = text.lines().map(of_line).collect();
+    // What a server says is quoted as it is.
+    let quotes = |line: &str| line.contains(super::provider::it_says(&"").trim_end());
+    let lines: Vec<Cow<'_, str>> =
+        text.lines().map(|line| if quotes(line) { line.into() } else { of_line(line) }).collect();
     match lines.iter().any(|line| matches!(line, Cow::Owned(_))) {
         true => lines.join("\n").into(),
         false => text.into(),

@@ -4,7 +4,7 @@
 
 use super::cost::cost;
 use super::{Facts, Thinking, by_name};
-use crate::config::ModelConfig;
+use crate::config::{ModelConfig, Price};
 use crate::provider::Usage;
 
 /// The sources of each kind of knowledge, in the order in which they count.
@@ -37,8 +37,13 @@ impl Known {
     /// Returns what a request of these tokens costs, in dollars: by the configured price, else, where the server is not
     /// on this computer, by its list or the table. `None`: no price is known.
     pub fn cost(&self, local: bool, usage: &Usage) -> Option<f64> {
-        let price = if local { self.configured.price.clone() } else { self.facts().price };
-        price.map(|price| cost(&price, usage))
+        self.price(local).map(|price| cost(&price, usage))
+    }
+
+    /// Returns the price of a million tokens: the configured one, else, where the server is not on this computer, that of
+    /// its list or the table.
+    pub fn price(&self, local: bool) -> Option<Price> {
+        if local { self.configured.price.clone() } else { self.facts().price }
     }
 
     /// Returns what memory keeps of it: billionths of a dollar, 0 for a server on this computer.

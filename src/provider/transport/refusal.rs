@@ -377,8 +377,10 @@ impl ErrorBody {
 
     /// Returns whether a failure has a cause that the same request meets again, so that no other try helps.
     fn is_final(&self, code: u16) -> bool {
-        let no_memory = || self.message.to_lowercase().contains("requires more system memory");
-        self.is_about_roles() || code == 500 && (self.is_about_files() || no_memory())
+        // What a template does not take it takes the next time neither.
+        const LASTING: [&str; 3] = ["requires more system memory", "jinja", "chat template"];
+        let is_lasting = || has_words(&self.message.to_lowercase(), &LASTING);
+        self.is_about_roles() || code == 500 && (self.is_about_files() || is_lasting())
     }
 
     /// Returns whether it is about pictures or documents that the model, or its server, does not take.

@@ -174,7 +174,12 @@ impl<F: Format> Shared<F> {
             said.prompt = most.and_then(|most| counted_prompt(&said.words, most));
             said.long_prompt = counted_long_prompt(&said.words, most.unwrap_or_default());
         }
-        if failure.error.kind == ErrorKind::BadRequest {
+        // An item that was sealed, and that the server keeps no longer, is told of as one that is not found.
+        let is_of_seal = || {
+            let says = failure.error.hint.to_lowercase();
+            failure.error.kind == ErrorKind::NotFound && F::SEALS.iter().any(|word| says.contains(word))
+        };
+        if failure.error.kind == ErrorKind::BadRequest || is_of_seal() {
             match self.learn(request, &place, &failure.error.hint, lessons) {
                 Some(Lesson::Notice(reported)) => {
                     failure.again = Again::Now;

@@ -59,6 +59,8 @@ pub(super) struct CommandStates {
     failure: Mutex<Option<String>>,
     /// Paths that a scan did not archive, each with why.
     left_out: Vec<(String, String)>,
+    /// The changes that were archived since its call was answered and that the model was not told, a line each.
+    later: Mutex<Vec<String>>,
 }
 
 #[derive(Debug, Default)]
@@ -94,6 +96,7 @@ impl CommandStates {
             left_out: scan.as_ref().map(|scan| scan.left_out.clone()).unwrap_or_default(),
             staged: Mutex::new(StagedStates { staging, scan, ..StagedStates::default() }),
             failure: Mutex::default(),
+            later: Mutex::default(),
         }
     }
 
@@ -122,6 +125,21 @@ impl ShellCommand {
         record.untold = self.info.call.is_some() && !(is_over && self.reported.load(Ordering::Relaxed));
         // Without it the command is not listed: nothing else hangs on it.
         let _ = record.write(log);
+    }
+
+    /// Notes changes that were archived since its call was answered, a line each.
+    pub fn note_later(&self, lines: Vec<String>) {
+        self.states.later.lock().unwrap_or_else(PoisonError::into_inner).extend(lines);
+    }
+
+    /// Returns whether it changed something since its call was answered that the model was not told.
+    pub fn has_later(&self) -> bool {
+        !self.states.later.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// Takes the changes since its call was answered, for the model.
+    pub fn take_later(&self) -> Vec<String> {
+        std::mem::take(&mut *self.states.later.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Takes the view that it ran in, so that it goes when its changes were read.

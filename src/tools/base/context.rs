@@ -47,6 +47,8 @@ pub struct ToolContext {
     pub approved: Option<PathBuf>,
     /// The commands of the session.
     pub commands: Arc<Commands>,
+    /// The longest text of a file that the model's window has room for, in bytes.
+    pub longest: usize,
 }
 
 /// Receives the progress messages of a run.

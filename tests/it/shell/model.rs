@@ -406,6 +406,33 @@ async fn a_job_runs_on_is_looked_at_and_stopped() {
 }
 
 #[tokio::test]
+async fn what_a_job_changed_since_its_call_is_told_in_the_same_turn() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all");
+    let job = "mkfifo pipe; cat pipe; echo two > a.txt; sleep 300";
+    let waits = "until [ -p pipe ]; do sleep 0.05; done; echo go > pipe; until grep -q two a.txt; do sleep 0.05; done";
+    let mut live = start(
+        &world,
+        vec![
+            call("runCommand", json!({"command": job, "background": true})),
+            call("runCommand", json!({"command": waits})),
+            call("replaceInFile", json!({"path": "none.txt", "search": "x", "replace": "y"})),
+            call("stopCommand", json!({"id": "c1"})),
+            say("done"),
+        ],
+    );
+    live.submit("go");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let last_results = last_results(&live);
+    assert!(last_results.contains("c1 is over") && last_results.contains("M a.txt +1 −1"), "{last_results}");
+    let is_nothing = |event: &EventBody| matches!(event, EventBody::Added(_, Item::Notice(notice)) if notice.title.contains("no file was changed"));
+    assert!(!live.events.iter().any(is_nothing));
+    live.close().await;
+}
+
+#[tokio::test]
 async fn a_resumed_session_knows_the_commands_of_the_one_before() {
     if !works() {
         return;

@@ -19,7 +19,7 @@ use crate::agent::services::{Services, lock};
 use crate::agent::session::approval::{ApprovalPolicy, PendingApprovals};
 use crate::protocol::{EventBody, Item, Level, Mode, Notice, NoticeAction, RulesView, SessionId, Status};
 use crate::provider::{Provider, SkipBackoff};
-use crate::shell::{CommandReport, Commands, SealResult};
+use crate::shell::{CommandReport, Commands, SealResult, ShellCommand};
 use crate::tools::Tool;
 
 /// One session without its conversation; before a session is open, the idle one.
@@ -90,16 +90,31 @@ impl SessionContext {
     /// Returns what the model must be told with the next message: what happened beside the conversation, and jobs that
     /// ended.
     pub fn take_notes(&self) -> Vec<String> {
-        const LAST: usize = 20;
-        // What the person's own commands print is theirs.
-        let of_a_call = self.commands.ended_untold().into_iter().filter(|job| job.info.call.is_some());
-        let ended = of_a_call.map(|job| {
-            let report = CommandReport::new(&job, None, &SealResult::default(), None);
-            format!("{} ended: {}\n{}", job.id, report.summary, job.running.output().last(LAST).join("\n"))
-        });
-        let ended: Vec<String> = ended.collect();
+        let ended = self.take_job_news();
         let news = self.commands.take_news().into_iter().chain(self.commands.take_moved()).chain(ended);
         std::mem::take(&mut *lock(&self.notes)).into_iter().chain(news).collect()
+    }
+
+    /// Returns what the model must be told of jobs that are over: their ends, their last lines, and what they changed since
+    /// their calls were answered.
+    pub fn take_job_news(&self) -> Vec<String> {
+        const LAST: usize = 20;
+        let ended = self.commands.ended_untold();
+        let is_ended = |job: &Arc<ShellCommand>| ended.iter().any(|one| one.id == job.id);
+        // What the person's own commands print is theirs.
+        let of_calls = self.commands.all().into_iter().filter(|job| job.info.call.is_some());
+        let news = of_calls.filter(|job| job.running.progress().is_over()).filter_map(|job| {
+            let mut lines = job.take_later();
+            if is_ended(&job) {
+                let report = CommandReport::new(&job, None, &SealResult::default(), None);
+                lines.insert(0, format!("{} ended: {}", job.id, report.summary));
+                lines.extend(job.running.output().last(LAST));
+            } else if !lines.is_empty() {
+                lines.insert(0, format!("{} is over", job.id));
+            }
+            (!lines.is_empty()).then(|| lines.join("\n"))
+        });
+        news.collect()
     }
 
     /// Tells the model something with the next message; said twice it is told once.

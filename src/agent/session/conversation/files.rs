@@ -28,6 +28,8 @@ pub struct SessionFiles {
     pub asked_whole: HashSet<(String, String)>,
     /// The changes that edits made to files, by path.
     pub past: HashMap<String, PastChanges>,
+    /// The longest text of a file that the window has room for, in bytes; none: it is not known yet.
+    pub longest_read: Option<usize>,
 }
 
 /// The longest text that is stored beside what was read, in bytes.

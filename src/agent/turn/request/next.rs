@@ -12,6 +12,7 @@ use crate::agent::services::target::RequestTarget;
 use crate::agent::session::context::{SessionContext, Settings};
 use crate::agent::session::conversation::Conversation;
 use crate::agent::session::usage;
+use crate::agent::session::window::half_room;
 use crate::context::prefix::{PrefixBasis, RequestPrefix};
 use crate::context::request::{LeftOut, MessageSizes};
 use crate::context::small_model;
@@ -83,6 +84,7 @@ pub async fn build(context: &Arc<SessionContext>, session: &mut Conversation) ->
     let window = u64::from(target.window());
     session.sent.size = Some((parts.iter().sum(), window));
     context.status_data.show_context(&parts, window);
+    session.files.longest_read = Some(half_room(&context.status_data, session, &target));
     if !fitted.newly_left_out.is_empty() {
         keep_left_out(events, session, &fitted.newly_left_out).await;
     }

@@ -160,7 +160,8 @@ fn wishes(session: &Conversation) -> Wishes {
         let texts = users.map(|message| message.text().split("\n\n---\n").next().unwrap_or_default().to_string());
         prompt = { texts }.find(|text| !agrees(text)).unwrap_or(prompt);
     }
-    Wishes::new(prompt, answers.iter().map(String::as_str))
+    let are_none = wants_no_change(&prompt);
+    Wishes::new(prompt, answers.iter().map(String::as_str)).none(are_none)
 }
 
 /// Returns whether an edit names lines that are not in its file. What is refused for another reason, or asked about, says

@@ -66,7 +66,8 @@ impl RunningCall {
         let commands = Arc::clone(step.commands);
         let stop = step.stop.child_token();
         let workspace = Arc::new(step.workspace.stopped_by(&stop));
-        let sight = ToolContext { workspace, versions, approved, commands };
+        let longest = files.longest_read.unwrap_or(usize::MAX);
+        let sight = ToolContext { workspace, versions, approved, commands, longest };
         let (lines, progress) = mpsc::unbounded_channel();
         let handle = tokio::spawn({
             let (stop, began) = (stop.clone(), Instant::now());

@@ -1,8 +1,11 @@
 //! Syntax errors that a change brings into a file, told with its result: a compiler says so too, but later.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::agent::change::execute_proposal::ProposalResult;
+use crate::agent::session::conversation::first_words;
+use crate::edit;
 use crate::proposal::Proposal;
 
 /// The line of its first new syntax error, by file.
@@ -31,20 +34,17 @@ impl BrokenLine {
     }
 }
 
-/// Returns the written files that do not parse as well as before. The texts are parsed on the blocking pool.
-#[cfg(feature = "code")]
-pub async fn broken(proposal: &Proposal, result: &ProposalResult) -> BrokenFiles {
-    use crate::agent::session::conversation::first_words;
+/// The bytes of a file.
+type Bytes = Arc<[u8]>;
+/// The longest text of a line that is told.
+const LONGEST: usize = 120;
 
-    type Bytes = std::sync::Arc<[u8]>;
-    let read = |path: &str, bytes: &Bytes| crate::code::SourceFile::read(path, bytes).ok();
-    /// The longest text of a line that is told.
-    const LONGEST: usize = 120;
+/// Returns the written files that do not parse as well as before. The texts are parsed on the blocking pool.
+pub async fn broken(proposal: &Proposal, result: &ProposalResult) -> BrokenFiles {
     let of_file = |(path, bytes): &(String, Option<Bytes>)| {
         let file = proposal.files.iter().find(|file| file.path == *path)?;
         let before = if file.before.is_absent() { Bytes::default() } else { Bytes::clone(file.before.bytes()?) };
-        crate::code::SourceLanguage::of_path(path)?;
-        Some((path.clone(), before, bytes.clone()?))
+        is_read(path).then_some((path.clone(), before, bytes.clone()?))
     };
     let files: Vec<(String, Bytes, Bytes)> = result.written.iter().filter_map(of_file).collect();
     if files.is_empty() {
@@ -52,7 +52,7 @@ pub async fn broken(proposal: &Proposal, result: &ProposalResult) -> BrokenFiles
     }
     let parsed = tokio::task::spawn_blocking(move || {
         let of_file = |(path, before, after): (String, Bytes, Bytes)| {
-            let number = crate::code::broken_line(&read(&path, &before)?, &read(&path, &after)?)?;
+            let number = broken_line(&path, &before, &after)?;
             let text = String::from_utf8_lossy(&after);
             let text = first_words(text.lines().nth(number - 1).unwrap_or_default().trim(), LONGEST);
             Some((path, BrokenLine { number, text }))
@@ -62,8 +62,22 @@ pub async fn broken(proposal: &Proposal, result: &ProposalResult) -> BrokenFiles
     parsed.await.unwrap_or_default()
 }
 
-/// Returns nothing: this program reads no definitions.
-#[cfg(not(feature = "code"))]
-pub async fn broken(_: &Proposal, _: &ProposalResult) -> BrokenFiles {
-    BrokenFiles::new()
+/// Returns whether files of that name are parsed.
+fn is_read(path: &str) -> bool {
+    #[cfg(feature = "code")]
+    if crate::code::SourceLanguage::of_path(path).is_some() {
+        return true;
+    }
+    edit::is_data(path)
+}
+
+/// Returns the first line, from 1, of what does not parse any more in a file.
+fn broken_line(path: &str, before: &Bytes, after: &Bytes) -> Option<usize> {
+    #[cfg(feature = "code")]
+    if crate::code::SourceLanguage::of_path(path).is_some() {
+        let read = |bytes: &Bytes| crate::code::SourceFile::read(path, bytes).ok();
+        return crate::code::broken_line(&read(before)?, &read(after)?);
+    }
+    let text = |bytes| std::str::from_utf8(bytes).ok();
+    edit::broken_line(path, text(before)?, text(after)?)
 }

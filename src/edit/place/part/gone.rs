@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::outline::{Definition, METHOD, definitions, extent, methods, outermost};
 use crate::edit::lines::Lines;
+use crate::edit::locate::commented;
 
 /// Returns the names of the definitions of a text that a new one lacks: outermost ones, and those of classes that stay. One that
 /// has the lines of another one that is new has a new name only, and so has one in the place of which another one with a like
@@ -41,6 +42,40 @@ pub(in crate::edit) fn gone(old: &str, new: &str) -> Vec<String> {
         }
     }
     gone
+}
+
+/// Returns the names of the definitions that do something in a text, and nothing in a new one.
+pub(in crate::edit) fn emptied(old: &str, new: &str) -> Vec<String> {
+    let (hay, part) = (Lines::new(old), Lines::new(new));
+    let (before, after) = (definitions(&hay), definitions(&part));
+    let is_emptied = |own: &&Definition| {
+        let mut same = after.iter().filter(|other| (other.name, other.kind) == (own.name, own.kind));
+        let (Some(other), None) = (same.next(), same.next()) else { return false };
+        let (does, now) = (lines_of_body(&hay, own), lines_of_body(&part, other));
+        does.iter().any(|line| !is_placeholder(line)) && !now.is_empty() && now.iter().all(|line| is_placeholder(line))
+    };
+    before.iter().filter(is_emptied).map(|own| own.name.to_string()).collect()
+}
+
+/// Returns the lines of the body of a definition, also what stands behind its head: `def f(): ...`, `fn f() {}`.
+fn lines_of_body<'t>(lines: &Lines<'t>, own: &Definition) -> Vec<&'t str> {
+    let head = lines.content(own.line).trim();
+    let in_braces = || head.split_once('{').filter(|(_, inside)| inside.ends_with('}')).map(|(_, inside)| inside);
+    let behind = head.rsplit_once("):").map(|(_, behind)| behind.trim()).or_else(in_braces);
+    let below = extent(lines, own).skip(1).map(|at| lines.content(at).trim());
+    behind.into_iter().chain(below).filter(|line| !line.is_empty()).collect()
+}
+
+/// Returns whether a line of a body stands for what is not there: nothing, a comment, a text, or a word for that.
+fn is_placeholder(line: &str) -> bool {
+    const NOTHING: [&str; 6] = ["pass", "...", "todo!()", "unimplemented!()", "raise NotImplementedError", "end"];
+    const TEXTS: [&str; 3] = ["\"\"\"", "'''", "*"];
+    let is_sign = !line.contains(char::is_alphanumeric) && line != "...";
+    let is_text = TEXTS.iter().any(|mark| line.starts_with(mark));
+    is_sign
+        || is_text
+        || commented(line).is_some()
+        || NOTHING.iter().any(|word| line.trim_end_matches(['(', ')', ';']) == word.trim_end_matches(['(', ')']))
 }
 
 /// Returns the outermost definitions of a text, and those of each class that is `there` in both.
@@ -145,6 +180,37 @@ mod tests {
         assert_eq!(gone(class, &class.replace("    def one(self):\n        return 1\n\n", "")), ["one"]);
         assert_eq!(gone(class, &class.replace("        def inner():\n            pass\n", "")), [""; 0]);
         assert_eq!(gone(&format!("{class}\n\n{file}"), &file), ["A"]);
+    }
+
+    #[test]
+    fn a_definition_that_does_nothing_any_more_is_emptied() {
+        let file = "def one(a):\n    \"\"\"Adds.\"\"\"\n    return a + 1\n\n\ndef two(a):\n    return a + 2\n";
+        for body in [
+            "    ...",
+            "    pass",
+            "    # the same",
+            "    \"\"\"same as before\"\"\"",
+            "    raise NotImplementedError()",
+        ] {
+            let new = file.replace("    return a + 2", body);
+            assert_eq!(emptied(file, &new), ["two"], "{body}");
+            assert_eq!(emptied(&new, &new), [""; 0], "{body}");
+        }
+        for new in [
+            file.replace("a + 2", "a + 3"),
+            file.replace("    return a + 2", "    return None"),
+            "def one(a):\n    return a\n".into(),
+        ] {
+            assert_eq!(emptied(file, &new), [""; 0], "{new}");
+        }
+        let short = "def one(a): return a + 1\ndef two(a): return a + 2\n";
+        assert_eq!(emptied(short, &short.replace("return a + 2", "...")), ["two"]);
+        assert_eq!(emptied(file, &file.replace("two(a):\n    return a + 2", "two(a): ...")), ["two"]);
+        let rust = "fn one() -> u8 {\n    two();\n    1\n}\n";
+        assert_eq!(emptied(rust, "fn one() -> u8 {\n    todo!()\n}\n"), ["one"]);
+        assert_eq!(emptied(rust, "fn one() -> u8 {\n    // unchanged\n}\n"), ["one"]);
+        assert_eq!(emptied(rust, "fn one() -> u8 {}\n"), ["one"]);
+        assert_eq!(emptied("function f() {\n  g();\n}\n", "function f() {\n}\n"), ["f"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod outline;
 use std::collections::HashSet;
 use std::ops::Range;
 
-pub(in crate::edit) use gone::gone;
+pub(in crate::edit) use gone::{emptied, gone};
 pub(super) use outline::{
     Definition, METHOD, decorated, definitions, extent, has_receiver, is_decoration, lone, methods, only, outermost,
     outside,

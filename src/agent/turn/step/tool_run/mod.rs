@@ -31,6 +31,7 @@ use crate::memory::{self, MessageMeta, NewMessage};
 use crate::messages::agent as say;
 use crate::protocol::{CallChange, CallState, ItemId, Level, Mode, Notice};
 use crate::provider::{Blob, Message, ToolCall};
+use crate::shell::ShellCommand;
 use crate::tools::{CommandCall, FileRead, OutputBlock, RunResult, ToolKind, ToolOutput};
 
 /// The acts of one step under way.
@@ -366,6 +367,16 @@ impl ToolRun<'_> {
     pub async fn seal_jobs(&self) {
         let SessionContext { services, commands, events, .. } = &**self.context;
         seal_jobs(services, commands, events).await;
+    }
+
+    /// Seals what jobs changed so far. Where the model is asked once more, it is told of those that are over.
+    pub async fn end_jobs(&mut self) {
+        self.seal_jobs().await;
+        let of_turn = |job: &Arc<ShellCommand>| job.info.call.is_some() && job.has_later();
+        self.notes.job_changed |= self.context.commands.all().iter().any(of_turn);
+        if self.go_on {
+            self.texts.extend(self.context.take_job_news());
+        }
     }
 
     /// Ends a call that a stop left undone; what was read before it is kept, as it was shown.
