@@ -5,9 +5,9 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::changeset::SET_ID_BITS;
+use super::changeset::{Changeset, SET_ID_BITS};
 use super::unit::listed::Listing;
-use super::{Archive, Error, Id, Version, version_before};
+use super::{Archive, Error, Id, Lock, Version, version_before};
 use crate::disk::Folder;
 use crate::proposal::{LargeFile, State};
 use crate::workspace::Workspace;
@@ -37,6 +37,26 @@ struct ReadSoFar {
     left: HashMap<String, Option<u32>>,
     /// The newest one that gave each path a set-user-ID or set-group-ID bit.
     newest_set_id: HashMap<String, Id>,
+}
+
+impl Archive {
+    /// Returns the permission bits that a changeset left, by the paths of which it changed them.
+    ///
+    /// # Errors
+    /// When it is not there, cannot be read, or is damaged.
+    pub fn left_modes(&self, changeset: Id) -> Result<HashMap<String, u32>, Error> {
+        Ok(self.read_changeset(changeset)?.left_modes.into_iter().collect())
+    }
+
+    /// Forgets the permission bits that a changeset changed: it is taken back, and those that are there are no one else's work.
+    ///
+    /// # Errors
+    /// When it cannot be read or written.
+    pub fn forget_modes(&self, _lock: &mut Lock, changeset: Id) -> Result<(), Error> {
+        let read = self.read_changeset(changeset)?;
+        let (modes, set_ids, left_modes) = (Vec::new(), Vec::new(), Vec::new());
+        self.write_changeset(changeset, &Changeset { modes, set_ids, left_modes, ..read })
+    }
 }
 
 impl<'a> ModeChanges<'a> {
@@ -144,9 +164,15 @@ impl<'a> ModeChanges<'a> {
     /// Returns whether a file is still, or again, in the state that a changeset archived. One whose state cannot be
     /// read is not.
     pub fn is_as_before(&self, workspace: &Workspace, changeset: Id, path: &str) -> bool {
-        let Ok(Some(version)) = self.version_in(path, changeset) else { return false };
-        let (old, now) = (self.archive.show(&version), workspace.read_to_restore(path));
-        old.ok().zip(now.ok()).is_some_and(|(old, now)| self.with_mode(path, version.id, old, &now.state) == now.state)
+        let now = workspace.read_to_restore(path).map(|read| read.state);
+        now.is_ok_and(|now| self.state_before(changeset, path, &now).is_some_and(|before| before == now))
+    }
+
+    /// Returns the state that a changeset archived of a path, as it is brought back where `now` is there; none: it cannot be
+    /// read.
+    pub fn state_before(&self, changeset: Id, path: &str, now: &State) -> Option<State> {
+        let version = self.version_in(path, changeset).ok()??;
+        Some(self.with_mode(path, version.id, self.archive.show(&version).ok()?, now))
     }
 }
 

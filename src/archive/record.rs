@@ -313,6 +313,20 @@ impl Archive {
         folder.sync()
     }
 
+    /// Removes the temporary files of processes that have ended from folders of the workspace, given by their paths below its
+    /// root, by `sweep`.
+    pub fn sweep_folders(
+        &self,
+        _lock: &mut Lock,
+        folders: &BTreeSet<String>,
+        sweep: impl Fn(&Folder, &Path, UntrackedLookup) -> usize,
+    ) {
+        let Ok(root) = Folder::open(&self.root) else { return };
+        for folder in folders {
+            sweep(&root, Path::new(folder), git::untracked_of);
+        }
+    }
+
     /// Removes what crashed processes left behind: temporary files in the archive, and in the workspace folders of the
     /// last 20 changesets by `sweep`, and the second names of files that were to be deleted. How many temporary files.
     ///

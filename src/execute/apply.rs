@@ -10,6 +10,7 @@ use std::io;
 
 use tokio_util::sync::CancellationToken;
 
+use super::Stores;
 use super::error::ApplyError;
 use super::modes::with_modes_of_today;
 use super::moved::{self, FolderMove};
@@ -105,6 +106,32 @@ pub(super) fn apply_locked(
     let stayed: Vec<_> = states.iter().filter(|b| b.goes).map(|b| b.path.to_string()).collect();
     // After an interruption: a file that stays is not the archive's. What fails here is done at the next start.
     let _ = archive.stopped_by(&CancellationToken::new()).unshare(lock, &stayed);
+    Err(error_of(failure, recorded, workspace)?)
+}
+
+/// Writes what brings files back to the states that a changeset archived, all or nothing: what is overwritten was written
+/// for it and is archived elsewhere, or left out of the archive. A folder that it brought back by renaming goes to where it was.
+///
+/// # Errors
+/// As [`apply`].
+pub(super) fn write_back(
+    _lock: &mut Lock,
+    changeset: Id,
+    decided: &Decided,
+    Stores { workspace, archive, .. }: Stores<'_>,
+) -> Result<(), ApplyError> {
+    let now = read_again(decided, workspace)?;
+    let all: Vec<_> = decided.files().iter().zip(&now).collect();
+    let shut = shut_above(workspace, decided.files().iter().map(DecidedFile::path));
+    let mut moves = moved::plan(&all, workspace, archive);
+    let wrote = moved::go_back(&mut moves, &all, changeset, (workspace, archive));
+    let wrote = wrote.map_err(|(path, error)| Failure::disk(&path, error)).and_then(|moved| {
+        let rest: Vec<_> = all.iter().copied().filter(|(f, _)| outermost_folder(f.path(), &moved).is_none()).collect();
+        write_all(&rest, &shut, workspace, archive)
+    });
+    let Err(failure) = wrote else { return Ok(()) };
+    let failure = put_back_folders(&mut moves, failure);
+    let recorded = archive::Recorded { changeset: Some(changeset), files: Vec::new(), listed: Vec::new() };
     Err(error_of(failure, recorded, workspace)?)
 }
 

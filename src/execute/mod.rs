@@ -17,12 +17,14 @@ pub mod record;
 #[cfg_attr(not(feature = "strand"), path = "no_store.rs")]
 pub mod store;
 mod stores;
+mod take_back;
 #[cfg(test)]
 pub mod testing;
 
 pub use apply::{Applied, UNGUARDED, can_exchange};
 pub use error::ApplyError;
 pub use stores::Stores;
+pub use take_back::{CutOffChange, take_back};
 
 use std::io;
 

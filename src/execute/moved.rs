@@ -6,7 +6,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::{fs, io};
 
-use crate::archive::{Archive, Id};
+use crate::archive::restore::state_sha;
+use crate::archive::{Archive, Id, Sha};
 use crate::disk::Folder;
 use crate::proposal::{DecidedFile, State, is_in_repository, large_folders, outermost_folder};
 use crate::workspace::folders::{Expected, holds_exactly};
@@ -51,6 +52,41 @@ pub fn plan<'a>(all: &[(&'a DecidedFile, &'a Read)], workspace: &Workspace, arch
         }
     }
     moves
+}
+
+/// Renames the folders that a changeset brought by renaming, or took away so, to where they were, and returns those. What
+/// lies in one that was brought is nowhere else: where it cannot be renamed, nothing goes back. The error names the path.
+pub fn go_back<'a>(
+    moves: &mut [FolderMove<'a>],
+    all: &[(&'a DecidedFile, &'a Read)],
+    changeset: Id,
+    (workspace, archive): (&Workspace, &Archive),
+) -> Result<BTreeSet<&'a str>, (String, io::Error)> {
+    let states: HashMap<&str, Option<Sha>> =
+        all.iter().map(|(file, now)| (file.path(), state_sha(&now.state))).collect();
+    let goes =
+        |(file, now): &&(&DecidedFile, &Read)| matches!(now.state, State::Folder { .. }) && file.after().is_absent();
+    let mut brought = HashMap::new();
+    for (file, _) in all.iter().filter(goes) {
+        let listed = archive.listing_brought_back(file.path(), changeset, &states);
+        let listed = listed.map_err(|error| (file.path().to_string(), io::Error::other(error)))?;
+        brought.extend(listed.map(|listed| (file.path(), listed)));
+    }
+    let mut moved = BTreeSet::new();
+    for one in moves {
+        let listed = if one.goes() { brought.remove(one.folder) } else { Some(changeset) };
+        let Some(listed) = listed else { continue };
+        let at = |error| (one.folder.to_string(), error);
+        match one.run(listed, workspace, archive) {
+            Ok(true) => drop(moved.insert(one.folder)),
+            Ok(false) => return Err(at(io::ErrorKind::ResourceBusy.into())),
+            Err(error) => return Err(at(error)),
+        }
+    }
+    match brought.into_keys().find(|folder| outermost_folder(folder, &moved).is_none()) {
+        Some(folder) => Err((folder.to_string(), io::ErrorKind::ResourceBusy.into())),
+        None => Ok(moved),
+    }
 }
 
 impl<'a> FolderMove<'a> {

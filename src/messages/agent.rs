@@ -306,7 +306,8 @@ messages! {
     command_runs_yet: "a command still runs here: what it changed so far is not archived yet, and not undone", "コマンドがまだ実行中です。これまでの変更はまだアーカイブされておらず、元に戻りません";
     repository_by_call: "the repository is restored whole: U undoes the call that changed it", "リポジトリは全体で復元します。Uで変更した呼び出しを元に戻せます";
     cut_off_unwritten(title): "{title}: cut off before any file was written", "{title}: どのファイルも書き込む前に中断されました";
-    cut_off_partly(title, written, files): "{title}: cut off when {written} of {files} were written; an undo takes these back", "{title}: {files}中{written}を書き込んだところで中断されました。「元に戻す」で書き込んだ分を戻せます";
+    cut_off_partly(title, written, files): "{title}: cut off when {written} of {files} were written; these are taken back", "{title}: {files}中{written}を書き込んだところで中断されたため、書き込んだ分を元に戻しました";
+    cut_off_stays(title, error): "{title}: cut off, and not taken back yet: {error}", "{title}: 中断されましたが、まだ元に戻せていません: {error}";
     cut_off_unsealed(error): "what an earlier command changed is not archived yet: {error}", "前のコマンドの変更はまだアーカイブされていません: {error}";
     cut_off_unreadable(folder, why): "{folder} holds what a command kept and cannot be read: {why}. It is left as it is (delete the folder if nothing in it is needed)", "{folder}はコマンドの控えですが、読めません: {why}。そのまま残します（不要なら削除できます）";
     cut_off_denied(folder): "{folder} holds what a command kept and may not be read from here (nor from any command of nebula): it is left as it is", "{folder}はコマンドの控えですが、ここから（またはnebulaのコマンドから）は読めません。そのまま残します";

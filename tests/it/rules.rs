@@ -425,6 +425,7 @@ const CONSENT: &[(&str, &[&str])] = &[
             "agent/turn/step/command",
             "agent/turn/step/tool_run/questions.rs",
             "agent/change/restore",
+            "execute/take_back.rs",
         ],
     ),
     ("Consent::Policy", &["agent"]),

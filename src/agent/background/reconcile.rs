@@ -4,10 +4,10 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::agent::services::StoreError;
-use crate::archive::{self, Id, ModeChanges};
-use crate::execute::Stores;
+use crate::archive::{self, Id};
 use crate::execute::store::is_issued;
-use crate::memory::{ChangesetRecord, StoredFile};
+use crate::execute::{CutOffChange, Stores, take_back};
+use crate::memory::ChangesetRecord;
 use crate::messages::{agent as say, count};
 use crate::past::files_of;
 use crate::text::clean::clean_line;
@@ -26,7 +26,8 @@ pub struct Reconciled {
 /// Records in memory the changesets of intents without an outcome. Intents without a changeset stay as they are: either
 /// nothing was written, or their process is still writing.
 ///
-/// A changeset of which nothing was written counts as failed, so that `undo` passes over it.
+/// A change of which only a part was written is taken back, so that it counts as failed and `undo` passes over it, unless a
+/// later one has changed the same files.
 ///
 /// # Errors
 /// When memory cannot be read or written, or the archive cannot be listed.
@@ -39,7 +40,7 @@ pub fn reconcile(stores: Stores<'_>) -> Result<Reconciled, StoreError> {
     let mut unknown: Vec<Id> = archive.list()?;
     // Whoever writes holds the lock: under it, an intent that has no outcome yet is that of a dead process, or all its
     // files are written.
-    let lock = match archive.lock() {
+    let mut lock = match archive.lock() {
         Ok(lock) => lock,
         Err(error) => return Ok(Reconciled { unread: vec![error], ..Reconciled::default() }),
     };
@@ -54,20 +55,25 @@ pub fn reconcile(stores: Stores<'_>) -> Result<Reconciled, StoreError> {
             let id = unknown.remove(at);
             match files_of(id, None, &mut HashMap::new(), archive) {
                 Ok(files) => {
-                    let (written, all) = (written(stores, id, &files), files.len());
-                    let issued = is_issued(id, stores);
-                    if issued.is_none() {
-                        // A store that cannot be read now tells at a later start.
-                        continue;
-                    }
-                    let id = id.to_string();
-                    match written {
-                        0 if issued == Some(true) => memory.applied(record.pending, &id, &files)?,
-                        0 => memory.failed(record.pending, Some(&id), &files)?,
-                        _ => memory.applied(record.pending, &id, &files)?,
-                    }
-                    if issued != Some(true) {
-                        reconciled.lines.extend(cut_off_words(&record.cause.title, written, all));
+                    // A store that cannot be read now tells at a later start.
+                    let Some(issued) = is_issued(id, stores) else { continue };
+                    let title = clean_line(&record.cause.title);
+                    let outcome = match issued {
+                        true => Ok(CutOffChange::Written),
+                        false => take_back(&mut lock, id, record.pending, stores),
+                    };
+                    let name = id.to_string();
+                    match outcome {
+                        Ok(CutOffChange::Written) => memory.applied(record.pending, &name, &files)?,
+                        Ok(CutOffChange::TakenBack(written)) => {
+                            memory.failed(record.pending, Some(&name), &files)?;
+                            reconciled.lines.push(cut_off_words(&title, written, files.len()));
+                        }
+                        Err(error) => {
+                            // It is tried again the next time.
+                            reconciled.lines.push(say::cut_off_stays(&title, &error));
+                            continue;
+                        }
                     }
                     reconciled.count += 1;
                 }
@@ -79,19 +85,11 @@ pub fn reconcile(stores: Stores<'_>) -> Result<Reconciled, StoreError> {
     Ok(reconciled)
 }
 
-/// Counts the files of a changeset that are not in the state it archived any more.
-fn written(stores: Stores<'_>, id: Id, files: &[StoredFile]) -> usize {
-    let modes = ModeChanges::new(stores.archive);
-    files.iter().filter(|file| !modes.is_as_before(stores.workspace, id, &file.path)).count()
-}
-
-/// Returns what is said of a change that was cut off; none where all of its files were written.
-fn cut_off_words(title: &str, written: usize, all: usize) -> Option<String> {
-    let title = clean_line(title);
+/// Returns what is said of a change that was cut off and is taken back.
+fn cut_off_words(title: &str, written: usize, all: usize) -> String {
     match written {
-        0 => Some(say::cut_off_unwritten(&title)),
-        some if some < all => Some(say::cut_off_partly(&title, &some, &count::files(all))),
-        _ => None,
+        0 => say::cut_off_unwritten(&title),
+        some => say::cut_off_partly(&title, &some, &count::files(all)),
     }
 }
 
@@ -182,8 +180,9 @@ mod tests {
         let id = cut_off(&w, &["a", "b", "new"]);
         fs::remove_file(w.workspace.root().join("b")).expect("removed");
         let reconciled = reconcile(w.stores()).expect("reconciled");
-        assert_eq!(state(&w, &id), ChangesetState::Applied);
-        assert_eq!(reconciled.lines, ["undo of x: cut off when 1 of 3 files were written; an undo takes these back"]);
+        assert_eq!(state(&w, &id), ChangesetState::Failed);
+        assert_eq!(reconciled.lines, ["undo of x: cut off when 1 of 3 files were written; these are taken back"]);
+        assert_eq!(fs::read(w.workspace.root().join("b")).expect("back"), b"old");
     }
 
     /// A call that was killed once its ops were named: before they were in the store's log, or after.

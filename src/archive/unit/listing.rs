@@ -8,7 +8,7 @@
 //! A restore that brings the folder back by renaming it takes the bytes with it: they are then found where the files are,
 //! or in a later version, by their hash.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -187,6 +187,32 @@ impl Archive {
         ids.sort_unstable_by(|a, b| b.cmp(a));
         ids.retain(|id| self.open_removed(*id).is_ok_and(|open| open.is_some()));
         Ok(ids)
+    }
+
+    /// Returns the listing of a removed folder that came back by being renamed, before a changeset: it has no bytes of its own
+    /// since. `states`: what is in the folder now, which has to be what is listed.
+    ///
+    /// # Errors
+    /// When the archive cannot be read.
+    pub fn listing_brought_back(
+        &self,
+        folder: &str,
+        changeset: Id,
+        states: &HashMap<&str, Option<Sha>>,
+    ) -> Result<Option<Id>, Error> {
+        let listings = self.listings()?;
+        let is_removal = |one: &&Arc<Listing>| {
+            one.folder == folder && one.id < changeset && one.lines[0].1.kind == ListedKind::Folder
+        };
+        let newest = listings.iter().filter(is_removal).max_by_key(|one| one.id);
+        let is_as_listed = |line: &ListedVersion| {
+            states.get(line.path.as_str()).is_some_and(|sha| sha.map(|sha| hex(&sha)) == line.sha256)
+        };
+        let fits = |one: &&Arc<Listing>| {
+            self.open_removed(one.id).is_ok_and(|open| open.is_none())
+                && one.lines.iter().all(|(_, line)| is_as_listed(line))
+        };
+        Ok(newest.filter(fits).map(|one| one.id))
     }
 
     /// Writes the listing of versions, the first of which is that of the folder that holds the others. When this returns

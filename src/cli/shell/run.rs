@@ -16,6 +16,7 @@ use super::super::{Context, UsageError};
 use super::events::line as event_line;
 use super::printer::OutputPrinter;
 use super::terminal;
+use crate::agent::background::reconcile::reconcile;
 use crate::agent::{adopt, command_end};
 use crate::archive::Archive;
 use crate::archive::staging::CommandInfo;
@@ -58,6 +59,10 @@ pub fn run(context: &Context, args: &RunArgs) -> Result<i32> {
     let shell = Arc::new(crate::agent::shell(&context.config, &context.workspace, &archive));
     for line in adopt(&shell, stores, Duration::ZERO)?.lines {
         out::complain(line);
+    }
+    match reconcile(stores) {
+        Ok(reconciled) => reconciled.lines.iter().for_each(out::complain),
+        Err(error) => out::complain(error),
     }
     let request = request(context, args)?;
     let keeper = match args.keeper.as_deref() {

@@ -1,12 +1,13 @@
 //! All changesets of a project as memory knows them, for listings: there may be hundreds of thousands of files, so none
 //! costs an allocation of its own.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, ToSql, params};
 
-use super::{COLUMNS, ChangesetRecord, Sha256, StoredFile, file_of_row, of_row};
+use super::{COLUMNS, ChangesetRecord, PendingId, Sha256, StoredFile, file_of_row, of_row};
 use crate::memory::{Error, Memory, count};
 
 /// A file of a changeset, as [`ChangesetListing`] stores it.
@@ -295,6 +296,16 @@ impl Memory {
              WHERE one.project_path = ?1 AND one.id = ?2 AND f.after_sha256 IS NOT NULL)",
         )?;
         Ok(statement.query_row([project, id], |row| row.get(0))?)
+    }
+
+    /// Returns the states that an intended write was to leave, as hashes, by their paths; none: nothing there.
+    pub fn intended(&self, pending: PendingId) -> Result<HashMap<String, Option<Sha256>>, Error> {
+        let store = self.store();
+        let mut statement = store.conn.prepare_cached(
+            "SELECT path, nullif(after_sha256, x'') FROM changeset_files WHERE n = ?1 AND after_sha256 IS NOT NULL",
+        )?;
+        let rows = statement.query_map([pending.0], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Returns the SHA-256 of archived versions, where it was taken.

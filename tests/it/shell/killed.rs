@@ -5,6 +5,7 @@
 //! as it says; `NEBULA_KILL_SEED` gives other scripts and moments.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -173,6 +174,41 @@ fn a_command_that_is_killed_anywhere_is_undone_whole() {
 #[ignore = "on demand: NEBULA_KILLS rounds"]
 fn commands_that_are_killed_many_times_are_undone_whole() {
     campaign(number("NEBULA_KILLS", 1_000) as usize, number("NEBULA_KILL_SEED", 12));
+}
+
+/// An undo and a redo that are killed once they have written something: the next one starts from where they began.
+#[test]
+fn a_restore_that_is_killed_half_way_is_taken_back_by_the_next_one() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let root = tree.root();
+    fs::create_dir(root.join("many")).expect("made");
+    (100..400).for_each(|n| fs::write(root.join(format!("many/{n}")), format!("{n}\n")).expect("written"));
+    fs::create_dir(root.join("closed")).expect("made");
+    fs::set_permissions(root.join("closed"), fs::Permissions::from_mode(0o700)).expect("set");
+    let before = tree.snapshot();
+    let script = "for f in many/[23]*; do echo x >> $f; done; rm many/1*; mkdir -p new/in; echo 1 > new/in/a; \
+        chmod 755 closed; chmod 600 README.md; git checkout -qb other";
+    assert!(tree.nebula(&["run", "--", script]).status.success());
+    let after = tree.snapshot();
+    for (verb, to, seen) in [("undo", &before, "many/150"), ("redo", &after, "new/in/a")] {
+        let mut child = start(&tree, &[verb, "--yes"]);
+        while child.try_wait().expect("looked").is_none() && !root.join(seen).exists() {
+            std::thread::yield_now();
+        }
+        child.kill().expect("killed");
+        child.wait().expect("over");
+        if difference(to, &tree.snapshot()).is_empty() {
+            continue;
+        }
+        let done = tree.nebula(&[verb, "--yes"]);
+        let said = text(&done.stdout) + &text(&done.stderr);
+        assert!(done.status.success() && !said.contains("outside nebula"), "{verb}: {said}");
+        assert_eq!(difference(to, &tree.snapshot()), Vec::<String>::new(), "{verb}: {said}");
+    }
+    assert!(tree.nebula(&["history", "--check"]).status.success());
 }
 
 /// The keeper that a first command finds is tried, and what is killed meanwhile is no finding.
