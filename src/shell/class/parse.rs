@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use tree_sitter::{Node, Parser, Tree};
 
-use super::word::{Word, word};
+use super::word::{Word, ends_earlier, word};
 
 /// Kinds of nodes that are understood; all that lies in them is walked.
 const KINDS: &[&str] = &[
@@ -234,6 +234,7 @@ impl Walk<'_> {
             // Bash evaluates what such strings hold.
             "test_command" if self.has_hidden_text(node) => self.unknown(Unknown::Meaning("[[".into())),
             "heredoc_redirect" if !self.ends_as_bash_does(node) => self.unknown(Unknown::Syntax),
+            "ansi_c_string" if ends_earlier(self.source(node)) => self.unknown(Unknown::Syntax),
             "expansion" if self.source(node).contains("@P") => self.unknown(Unknown::Meaning("${…@P}".into())),
             _ => {}
         }

@@ -101,7 +101,8 @@ pub(super) fn may_name(word: &Word, before: &str) -> bool {
     let at = word.text.rfind(['/', '=', ':', '@']).map_or(0, |at| at + 1);
     let (start, name) = word.text.split_at(at);
     let names = holds_secrets(name) || word.splits && !name.is_empty() && ".env".starts_with(name);
-    names && !leaves_out(&format!("{before}{start}"))
+    word.is_garbled
+        || names && !leaves_out(&format!("{before}{start}"))
         || word.pattern.as_deref().is_some_and(|word| becomes(word, before))
 }
 
@@ -163,6 +164,17 @@ mod tests {
             "cat {.,conf/.}env",
             "cat ./{.,_}env",
             "cat {.,_}*",
+            "cat $'\\x2eenv'",
+            "cat $'\\056env'",
+            "cat $'.e\\x6ev'",
+            "cat conf/$'\\u2e'env",
+            "cat .$'\\U00000065n'\"v\"",
+            "tr a b < $'\\56env'",
+            "for f in a $'.\\145nv'; do cat \"$f\"; done",
+            "bash -c $'cat .e\\x6ev'",
+            "cat $'a\\xff'",
+            "cat $'\\x{2e}env'",
+            "cat $'.env\\0a'",
             "grep -h KEY {.,conf/.}env",
             "cat {x,.{a,e{m..o}v}}",
             "for f in {.,conf/.}env; do cat \"$f\"; done",
@@ -194,6 +206,7 @@ mod tests {
             "grep -rn x --exclude='.env' src",
             "grep -n x --exclude={.,_}env src",
             "cat {.,conf/.}x ./{a,b}env",
+            "cat $'\\x61.env' $'a\\tb' $'it\\'s' $'\\q.env'",
             "rg -uu -g '!.env*' x",
             "rg -uu -g'!**/.env' x",
             "find . -type f -not -name '.env*' ! -name \".env\"",

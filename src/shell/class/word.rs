@@ -2,6 +2,9 @@
 
 use tree_sitter::Node;
 
+/// The most hexadecimal digits behind a letter of ANSI-C quotes.
+const HEX_DIGITS: [(char, usize); 3] = [('x', 2), ('u', 4), ('U', 8)];
+
 /// A word of a simple command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Word {
@@ -13,6 +16,8 @@ pub struct Word {
     pub splits: bool,
     /// The pattern that it is, where the files there make words of it.
     pub pattern: Option<String>,
+    /// It holds quoted bytes that are no text: it may be any name.
+    pub is_garbled: bool,
 }
 
 impl Word {
@@ -53,6 +58,7 @@ impl Word {
             self.is_static = piece.is_static;
         }
         self.splits |= piece.splits;
+        self.is_garbled |= piece.is_garbled;
     }
 }
 
@@ -64,9 +70,10 @@ pub fn word(node: Node<'_>, text: &str) -> Word {
         "raw_string" => {
             Word::known(source.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')).unwrap_or(source))
         }
-        "ansi_c_string" if !source.contains('\\') => {
-            Word::known(source.strip_prefix("$'").and_then(|rest| rest.strip_suffix('\'')).unwrap_or(source))
-        }
+        "ansi_c_string" => match ansi_quoted(source).map(String::from_utf8) {
+            Some(Ok(known)) => Word::known(&known),
+            _ => Word { is_garbled: true, ..Word::default() },
+        },
         "string" => string(node, text),
         "concatenation" => {
             let whole = pieces(node, text, node.byte_range(), |piece| word(piece, text), bare);
@@ -132,6 +139,89 @@ fn quoted(source: &str) -> Word {
         }
     }
     Word::known(&known)
+}
+
+/// Returns the bytes of a string in ANSI-C quotes; none: it ends at a quote or a zero byte in it, or is written as no shell
+/// but bash reads it.
+fn ansi_quoted(source: &str) -> Option<Vec<u8>> {
+    let mut rest = source.strip_prefix("$'")?.strip_suffix('\'')?;
+    let mut bytes = Vec::new();
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        match c {
+            '\'' => return None,
+            '\\' => rest = escaped(rest, &mut bytes)?,
+            c => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    (!bytes.contains(&0)).then_some(bytes)
+}
+
+/// Returns whether bash ends a string in ANSI-C quotes before the grammar does, which takes `\\'` for a quote in it.
+pub(super) fn ends_earlier(source: &str) -> bool {
+    let inner = source.strip_prefix("$'").and_then(|rest| rest.strip_suffix('\'')).unwrap_or_default();
+    let mut chars = inner.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' => return true,
+            '\\' if chars.next().is_none() => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Adds what stands behind a backslash in ANSI-C quotes. Returns the text after it.
+fn escaped<'a>(rest: &'a str, bytes: &mut Vec<u8>) -> Option<&'a str> {
+    let c = rest.chars().next()?;
+    let after = &rest[c.len_utf8()..];
+    // Where no digit follows, the letter stands for itself and the backslash too.
+    let number = |text: &'a str, radix: u32, most: usize| {
+        let length = text.bytes().take(most).take_while(|b| char::from(*b).is_digit(radix)).count();
+        let number = u32::from_str_radix(&text[..length], radix).ok()?;
+        Some((number, &text[length..]))
+    };
+    let simple = match c {
+        'a' => 7,
+        'b' => 8,
+        'e' | 'E' => 27,
+        'f' => 12,
+        'n' => b'\n',
+        'r' => b'\r',
+        't' => b'\t',
+        'v' => 11,
+        '\\' | '\'' | '"' | '?' => u8::try_from(c).ok()?,
+        'c' => {
+            let key = after.chars().next().filter(|key| key.is_ascii() && *key != '\\')?;
+            bytes.push(if key == '?' { 0x7f } else { u8::try_from(key).ok()? & 0x1f });
+            return Some(&after[1..]);
+        }
+        '0'..='7' => {
+            let (number, after) = number(rest, 8, 3)?;
+            bytes.push(u8::try_from(number & 0xff).ok()?);
+            return Some(after);
+        }
+        'x' if after.starts_with('{') => return None,
+        'x' | 'u' | 'U' => {
+            let most = HEX_DIGITS.iter().find(|(letter, _)| *letter == c).map_or(0, |(_, most)| *most);
+            let Some((number, after)) = number(after, 16, most) else {
+                bytes.extend([b'\\', u8::try_from(c).ok()?]);
+                return Some(after);
+            };
+            match c {
+                'x' => bytes.push(u8::try_from(number).ok()?),
+                _ => bytes.extend_from_slice(char::from_u32(number)?.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+            return Some(after);
+        }
+        c => {
+            bytes.push(b'\\');
+            bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            return Some(after);
+        }
+    };
+    bytes.push(simple);
+    Some(after)
 }
 
 /// Returns the word of a pattern that begins as it is known so far.

@@ -1,5 +1,7 @@
 //! Links to files that usually hold keys, whatever their own names say.
 
+use std::fs::{self, DirEntry, Metadata};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -48,8 +50,20 @@ fn places(word: &str) -> impl Iterator<Item = &str> {
 
 /// Returns whether a path that is named otherwise leads to such a file.
 fn leads_to_keys(path: &Path) -> bool {
-    let real = path.canonicalize().ok().filter(|real| real.file_name() != path.file_name());
-    real.is_some_and(|real| holds_secrets(&real.to_string_lossy()) && real.is_file())
+    let Ok(real) = path.canonicalize() else { return false };
+    let Some(meta) = fs::metadata(&real).ok().filter(Metadata::is_file) else { return false };
+    let is_named = real.file_name() != path.file_name() && holds_secrets(&real.to_string_lossy());
+    is_named || meta.nlink() > 1 && is_beside_keys(&real, &meta)
+}
+
+/// Returns whether a file has the name of such a file, too, in its own folder or in one above it.
+fn is_beside_keys(real: &Path, meta: &Metadata) -> bool {
+    let is_it = |entry: &DirEntry| {
+        let same = |other: Metadata| (other.dev(), other.ino()) == (meta.dev(), meta.ino());
+        holds_secrets(&entry.file_name().to_string_lossy()) && entry.metadata().is_ok_and(same)
+    };
+    let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().any(|entry| is_it(&entry));
+    real.ancestors().skip(1).any(entries)
 }
 
 #[cfg(test)]
@@ -70,6 +84,8 @@ mod tests {
         symlink(".env", root.join("envlink")).expect("linked");
         symlink("../envlink", root.join("src/dotenv")).expect("linked");
         symlink("a.py", root.join("b.py")).expect("linked");
+        fs::hard_link(root.join(".env"), root.join("src/hard")).expect("linked");
+        fs::hard_link(root.join("a.py"), root.join("src/c.py")).expect("linked");
         let of = |text: &str| {
             let around = Around { root: root.into(), folder: root.into(), ..Around::default() };
             let mut found = assess(text, &around, false);
@@ -81,6 +97,7 @@ mod tests {
             "head -1 src/dotenv",
             "cd src && cat dotenv",
             "grep KEY envlink",
+            "cat src/hard",
             "ls; tr a b < envlink",
             "cd src; sort < dotenv",
             "awk -f envlink",
@@ -94,8 +111,15 @@ mod tests {
             let found = of(text);
             assert!(matches!(found.searched, Some(SearchedKeys::Found(_))) && !found.secrets, "{text}: {found:?}");
         }
-        for text in ["cat a.py b.py", "ls -l envlink", "rm envlink", "cat *.py", "ls *", "readlink envlink", "cat none"]
-        {
+        for text in [
+            "cat a.py b.py",
+            "ls -l envlink",
+            "rm envlink",
+            "cat *.py src/c.py",
+            "ls *",
+            "readlink envlink",
+            "cat none",
+        ] {
             let found = of(text);
             assert_eq!((found.searched, found.secrets), (None, false), "{text}");
         }
