@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::archive::Archive;
 use crate::text::name;
-use crate::workspace::{Ignores, OutsideFolder, Workspace, is_one_of, is_worktree_file, worktree_proof};
+use crate::workspace::{Ignores, OutsideFolder, RootFolder, Workspace, is_one_of, is_worktree_file, worktree_proof};
 
 /// Names of folders that a program fills for itself, where git ignores them.
 const CACHES: &[&str] = &["__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".tox", ".next", ".gradle"];
@@ -63,6 +63,8 @@ impl Default for CopyLimits {
 /// Tells what paths are, for one command.
 pub struct PathClasses {
     root: PathBuf,
+    /// The folder that the root was when these were made.
+    root_folder: RootFolder,
     /// Folders outside the root that are kept too, each with its ignore rules.
     outside: Vec<(OutsideFolder, Ignores)>,
     /// The private files and folders in them.
@@ -88,6 +90,7 @@ impl PathClasses {
         PathClasses {
             own: archive.folder().to_path_buf(),
             proof: worktree_proof(&root),
+            root_folder: RootFolder::at(&root),
             protected: workspace.protected().iter().cloned().chain(views_in_memory()).collect(),
             archive: archive.clone(),
             ignores: Ignores::new(&root),
@@ -104,6 +107,7 @@ impl PathClasses {
     pub fn over(&self, layer: &Path) -> Self {
         PathClasses {
             root: self.root.clone(),
+            root_folder: self.root_folder.clone(),
             outside: self.outside.iter().map(|(outside, _)| with_ignores(outside.clone())).collect(),
             private: self.private.clone(),
             archive: self.archive.clone(),
@@ -120,6 +124,12 @@ impl PathClasses {
     /// Returns the workspace's root.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Returns whether the root is the folder that it was when these were made: of another one in its place nothing is
+    /// known.
+    pub fn is_root_in_place(&self) -> bool {
+        self.root_folder.is_in_place()
     }
 
     /// Returns the archive that keeps its files.

@@ -19,8 +19,9 @@ pub mod watch;
 mod words;
 pub mod write;
 
+use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -65,6 +66,27 @@ pub struct Workspace {
     stop: CancellationToken,
     /// The words that files may hold which were read.
     words: Arc<WordIndex>,
+}
+
+/// The folder that the root's path leads to at one moment: later another may have its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RootFolder {
+    path: PathBuf,
+    /// Its device and inode; none: no folder is there, or it cannot be looked at.
+    identity: Option<(u64, u64)>,
+}
+
+impl RootFolder {
+    /// Returns the one that a path leads to now.
+    pub fn at(path: &Path) -> Self {
+        let there = fs::metadata(path).ok().filter(fs::Metadata::is_dir);
+        RootFolder { path: path.to_path_buf(), identity: there.map(|meta| (meta.dev(), meta.ino())) }
+    }
+
+    /// Returns whether the path leads to it still.
+    pub fn is_in_place(&self) -> bool {
+        RootFolder::at(&self.path) == *self
+    }
 }
 
 /// No workspace there.

@@ -265,8 +265,7 @@ fn seal_changes(shell: &shell::Shell, command: &ShellCommand, stores: Stores<'_>
         Ok(())
     };
     if let Err(why) = command.seal(shell, sealing) {
-        // A workspace that was moved took them along: the next command in it archives them.
-        match command.has_lost_states() && shell.workspace.root().is_dir() {
+        match command.has_lost_states() {
             true => out::complain(format_args!("what it changed is not archived and cannot be undone: {why}")),
             false => out::complain(format_args!(
                 "what it changed is not archived yet: {why}; the next nebula command tries again"

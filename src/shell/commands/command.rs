@@ -15,6 +15,7 @@ use crate::shell::run::RunningCommand;
 use crate::shell::sandbox::Grant;
 use crate::shell::scan::Scan;
 use crate::shell::view::View;
+use crate::workspace::RootFolder;
 
 /// One command.
 #[derive(Debug)]
@@ -61,6 +62,8 @@ pub(super) struct CommandStates {
     left_out: Vec<(String, String)>,
     /// The changes that were archived since its call was answered and that the model was not told, a line each.
     later: Mutex<Vec<String>>,
+    /// The folder that the workspace's root was when it began.
+    root: RootFolder,
 }
 
 #[derive(Debug, Default)]
@@ -89,14 +92,16 @@ pub struct NextNotes {
 }
 
 impl CommandStates {
-    /// Creates those of a command that begins: its staging folder, and what was there before where that is looked at.
-    pub(super) fn new(staging: Option<CommandStaging>, scan: Option<Scan>) -> Self {
+    /// Creates those of a command that begins in the workspace of this root: its staging folder, and what was there before
+    /// where that is looked at.
+    pub(super) fn new(root: RootFolder, staging: Option<CommandStaging>, scan: Option<Scan>) -> Self {
         CommandStates {
             unsealed: AtomicBool::new(staging.is_some()),
             left_out: scan.as_ref().map(|scan| scan.left_out.clone()).unwrap_or_default(),
             staged: Mutex::new(StagedStates { staging, scan, ..StagedStates::default() }),
             failure: Mutex::default(),
             later: Mutex::default(),
+            root,
         }
     }
 
@@ -185,7 +190,7 @@ impl ShellCommand {
         shell: &Shell,
         seal: impl Fn(&mut CommandStaging, &[NotUndone]) -> Result<(), String>,
     ) -> Result<(), String> {
-        if staged.holds_states() && !shell.workspace.root().is_dir() {
+        if staged.holds_states() && !self.states.root.is_in_place() {
             return Err("the workspace is gone".into());
         }
         if staged.staging.as_ref().is_some_and(is_gone) {
@@ -228,10 +233,11 @@ impl ShellCommand {
         seal_all(older, vec![open], &seal)
     }
 
-    /// Returns whether the folder of its states is gone, so that they cannot be archived any more.
+    /// Returns whether the folder of its states is gone, so that they cannot be archived any more. A workspace that was moved
+    /// took them along.
     pub fn has_lost_states(&self) -> bool {
         let staged = self.states.staged.lock().unwrap_or_else(PoisonError::into_inner);
-        staged.staging.as_ref().is_some_and(is_gone)
+        self.states.root.is_in_place() && staged.staging.as_ref().is_some_and(is_gone)
     }
 
     /// Returns its text.

@@ -28,7 +28,7 @@ use super::scan::Scan;
 use crate::archive::staging::{CommandInfo, CommandStaging};
 use crate::disk;
 use crate::text::time;
-use crate::workspace::{Access, freshen_proof};
+use crate::workspace::{Access, RootFolder, freshen_proof};
 
 pub use command::ShellCommand;
 
@@ -158,7 +158,7 @@ impl Commands {
             self.shell.environment.of(&id, &left, request.grant, self.temporary().ok(), request.terminal.is_some());
         let (shell, arguments) = self.find_shell()?;
         let info = self.info_of(request, &folder, keeper, info);
-        let (staging, scan) = self.keep(keeper, &info)?;
+        let (root, (staging, scan)) = (RootFolder::at(self.shell.workspace.root()), self.keep(keeper, &info)?);
         let log = self.logs().map(|logs| logs.join(format!("{id}.log")));
         let grant = bounds.as_ref().map(|bounds| bounds.grant);
         let record = Mutex::new(self.record(&id, &info, grant));
@@ -181,7 +181,7 @@ impl Commands {
         let running = launch(Launch { helper, start, output, passes }).map_err(StartError::Helper).and_then(begun);
         let (running, staging) = self.kept_if_running(running, staging, request.view.is_some())?;
         let command = Arc::new(ShellCommand {
-            states: CommandStates::new(staging, scan),
+            states: CommandStates::new(root, staging, scan),
             left_taken: AtomicBool::default(),
             reported: AtomicBool::default(),
             answered: AtomicBool::default(),

@@ -256,6 +256,32 @@ fn what_was_kept_stays_when_the_workspace_goes() {
 }
 
 #[test]
+fn nothing_is_looked_up_in_a_folder_that_took_the_place_of_the_workspace() {
+    if !works() {
+        return;
+    }
+    let tree = Tree::new();
+    let (root, elsewhere) = (tree.root(), tree.home().join("elsewhere"));
+    let before = tree.snapshot();
+    let mut child = start(&tree, "echo x > README.md; rm src/lib.rs; mkfifo pipe; cat pipe");
+    wait_for(&mut child, &root.join("pipe"));
+    fs::rename(&root, &elsewhere).expect("renamed");
+    fs::create_dir(&root).expect("made");
+    fs::write(root.join("README.md"), "another project\n").expect("written");
+    go_on(&mut child, &elsewhere.join("pipe"));
+    let said = ended(child);
+    assert!(said.contains("not archived yet: the workspace is gone"), "{said}");
+    assert!(!said.contains("cannot be undone") && !said.contains("meanwhile"), "{said}");
+    assert_eq!(fs::read_to_string(root.join("README.md")).expect("read"), "another project\n");
+    fs::remove_dir_all(&root).expect("removed");
+    fs::rename(&elsewhere, &root).expect("renamed");
+    let undone = tree.nebula(&["undo", "--yes"]);
+    let said = text(&undone.stdout) + &text(&undone.stderr);
+    fs::remove_file(root.join("pipe")).ok();
+    assert_eq!(difference(&before, &tree.snapshot()), Vec::<String>::new(), "{said}");
+}
+
+#[test]
 fn a_shell_that_stops_itself_is_named_and_can_be_ended() {
     if !works() {
         return;

@@ -47,6 +47,10 @@ impl Keeping {
     /// Adds a line to the journal; that of a path that was kept before is a later state of it, before which stands what the
     /// command had left there, as far as that is known.
     pub(super) fn add(&mut self, saved: JournalLine) -> Verdict {
+        if !self.places.is_root_in_place() {
+            // What was looked at lies in another folder, which has the root's place.
+            return Err(libc::ESTALE);
+        }
         let again = self.saved.contains(&saved.path) || self.archived.contains(&saved.path);
         if let Some(left) = self.left.take_bytes(&saved.path).filter(|_| again) {
             self.note_left_bytes(&saved.path, left);
@@ -100,6 +104,9 @@ impl Keeping {
     /// Begins anew with the paths whose states were archived when someone else's change of them was: what is there now is
     /// kept before it is changed, and at once where it is open for writing.
     fn begin_archived_anew(&mut self) {
+        if !self.places.is_root_in_place() {
+            return;
+        }
         let paths = self.staging.sealed_by_another(self.places.archive()).unwrap_or_default();
         if paths.is_empty() {
             return;
@@ -133,6 +140,9 @@ impl Keeping {
 
     /// Looks which paths the command has left. Every call waits meanwhile.
     pub fn look_for_left(&mut self) {
+        if !self.places.is_root_in_place() {
+            return;
+        }
         self.begin_archived_anew();
         let begun = Instant::now();
         let Some(over) = self.left.take_over() else { return };
@@ -177,7 +187,7 @@ impl Keeping {
     /// Looks at the files that the command last opened, and at those that it left: where someone else has changed one of
     /// them since, what it left is not what is there now.
     pub fn look_over(&mut self) {
-        if !self.places.root().is_dir() {
+        if !self.places.is_root_in_place() {
             // The workspace itself went, and its files with it.
             return;
         }
@@ -214,6 +224,9 @@ impl Keeping {
     /// Stages what the command, which is over, has left at its paths: nobody seals it now, and whoever does it later finds
     /// there what was changed since, too. Those of a repository come first, as far as they are not too many or too large.
     pub fn stage_left(&mut self) {
+        if !self.places.is_root_in_place() {
+            return;
+        }
         let mut names: Vec<String> = self.saved.iter().filter(|name| !name.ends_with('/')).cloned().collect();
         names.sort_by_cached_key(|name| (!is_in_repository(name), name.clone()));
         let mut bytes = 0;
