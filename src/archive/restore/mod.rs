@@ -162,7 +162,7 @@ impl Archive {
             }
             RestoreTarget::Since(first) => {
                 undone = self.list()?.into_iter().filter(|id| id >= first).collect();
-                (None, self.goals_before(&undone, (written, leaves), &mut warnings)?)
+                (None, self.goals_before(&undone, (written, false), &mut warnings)?)
             }
             RestoreTarget::Version { path, version } => {
                 let found = self.find_version(Some(path), &version.to_string())?;
@@ -383,8 +383,8 @@ fn restored_but_for_mode(
     }
 }
 
-/// Returns the preview of a file that nebula wrote last, and whose restore goes over what someone else wrote before that, but
-/// for what git keeps, which stays unless that is chosen.
+/// Returns the preview of a file that nebula wrote last, and whose restore goes over what someone else wrote before that: so
+/// does one of a moment, but for what git keeps, which stays unless that is chosen.
 fn over_others(
     path: &str,
     (status, change): (RestoreStatus, Option<FileChange>),

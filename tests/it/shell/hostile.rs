@@ -101,34 +101,6 @@ fn the_work_of_another_hand_meanwhile_is_kept() {
 }
 
 #[test]
-fn what_another_hand_wrote_meanwhile_stays_when_one_goes_back_to_before_the_command() {
-    if !works() {
-        return;
-    }
-    let tree = Tree::new();
-    let (file, pipe) = (tree.root().join("numbers"), tree.root().join("pipe"));
-    let lines = |one: &str, five: &str, ten: &str| format!("{one}\n2\n3\n4\n{five}\n6\n7\n8\n9\n{ten}\n");
-    fs::write(&file, lines("1", "5", "10")).expect("written");
-    let script = "sed -i 's/^1$/one/' numbers; mkfifo pipe; cat pipe; rm pipe; sed -i 's/^10$/ten/' numbers";
-    let mut child = start(&tree, script);
-    wait_for(&mut child, &pipe);
-    // Long enough for it to be seen that the command had left the file.
-    thread::sleep(std::time::Duration::from_millis(1_200));
-    fs::write(&file, lines("one", "5 mine", "10")).expect("written");
-    go_on(&mut child, &pipe);
-    let said = ended(child);
-    assert!(said.contains("changed by someone else meanwhile: numbers"), "{said}");
-    let offered = said.split("`nebula at ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a moment");
-    let back = tree.nebula(&["at", offered, "--restore", "--yes"]);
-    let told = text(&back.stdout) + &text(&back.stderr);
-    assert_eq!(fs::read_to_string(&file).expect("read"), lines("1", "5 mine", "10"), "{said}{told}");
-    let forced = tree.nebula(&["at", offered, "--restore", "--force"]);
-    let told = text(&forced.stdout) + &text(&forced.stderr);
-    assert_eq!(fs::read_to_string(&file).expect("read"), lines("1", "5", "10"), "{told}");
-    assert!(told.lines().any(|line| line.starts_with("! numbers")), "{told}");
-}
-
-#[test]
 fn what_another_hand_saved_after_the_commands_own_work_is_not_undone() {
     if !works() {
         return;
