@@ -76,6 +76,10 @@ pub fn take_back(
     let intended =
         IntendedStates { hashes: stores.memory.intended(pending)?, modes: stores.archive.left_modes(changeset)? };
     let paths = stores.archive.paths(changeset)?;
+    // Of ops alone, nothing of it was done.
+    if paths.is_empty() {
+        return Ok(CutOffChange::TakenBack(0));
+    }
     sweep(lock, &paths, stores);
     let (is_whole, changes) = intended.progress(changeset, &paths, stores);
     if is_whole || !changes.is_empty() && is_changed_later(changeset, &paths, stores)? {

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{RestoreScope, plan};
 use crate::agent::background::reconcile::reconcile;
@@ -20,6 +21,11 @@ const FILES: usize = 1_001;
 
 /// Makes a folder of many files as a command does, which is then archived.
 fn made() -> (World, Id) {
+    made_beside(&[])
+}
+
+/// Makes the same beside other files, each with its text before and after: none is no file.
+fn made_beside(others: &[(&str, Option<&str>, Option<&str>)]) -> (World, Id) {
     let w = World::with("a");
     let mut paths = vec!["big/".to_string(), "big/deep/".into(), "big/link".into()];
     fs::create_dir_all(w.workspace.full("big/deep")).expect("made");
@@ -34,6 +40,16 @@ fn made() -> (World, Id) {
         let (kind, inode) = (StagedKind::Absent, JournalLine::COPY);
         let line = JournalLine { path, kind, mode: 0, staged: None, inode, kept, again: false, within: 0 };
         staging.add(&line).expect("added");
+    }
+    for (path, before, after) in others {
+        let line = JournalLine { kept, ..JournalLine::of((*path).into(), StagedKind::Absent, 0) };
+        let line = before.map_or(line.clone(), |before| {
+            let (file, name) = staging.new_name();
+            fs::write(file, before).expect("written");
+            JournalLine { kind: StagedKind::File, mode: 0o644, staged: Some(name), ..line }
+        });
+        staging.add(&line).expect("added");
+        after.iter().for_each(|after| fs::write(w.workspace.full(path), after).expect("written"));
     }
     let sealed = command::seal(&mut staging, &CommandInfo::default(), &[], w.stores()).expect("sealed");
     let id = sealed.changeset.expect("a changeset");
@@ -171,6 +187,69 @@ fn killed_before_or_after_the_rename_all_of_it_is_there_or_removed() {
             }
         }
     }
+}
+
+/// Returns the files in the root, but for temporary ones, and one in the folder.
+fn texts(w: &World) -> Vec<(String, Option<String>)> {
+    let is_own = |name: &String| !name.starts_with('.') && name != "big";
+    let mut all: Vec<String> = names(w.workspace.root().to_path_buf()).into_iter().filter(is_own).collect();
+    all.sort();
+    let read = |name: String| {
+        let read = fs::read_to_string(w.workspace.full(&name)).ok();
+        (name, read)
+    };
+    all.into_iter().chain(["big/deep/f7".to_string()]).map(read).collect()
+}
+
+#[test]
+fn a_restore_that_is_killed_half_way_is_taken_back_and_can_be_done_again() {
+    let others = [("b", Some("old"), Some("new")), ("c", None, Some("made")), ("d", Some("gone"), None)];
+    for (redo, at_step) in [(false, 1), (true, 0), (true, 3)] {
+        let (w, _) = made_beside(&others);
+        if redo {
+            undo(&w);
+        }
+        let from = texts(&w);
+        let steps = AtomicUsize::new(0);
+        let kills = move |at: &str| {
+            let is_due = at.starts_with("apply: rename") && steps.fetch_add(1, Ordering::Relaxed) == at_step;
+            if is_due { panic!("killed") } else { Ok(()) }
+        };
+        let killed = w.archive.clone().with_probe(Arc::new(kills));
+        let scope = RestoreScope::Undo { count: 1, files: vec![] };
+        assert!(catch_unwind(AssertUnwindSafe(|| restore_with(&w, &scope, &killed))).is_err(), "{redo} {at_step}");
+        // As the next command does.
+        let reconciled = reconcile(w.stores()).expect("reconciled");
+        assert_eq!((texts(&w), reconciled.lines.len()), (from.clone(), 1), "{redo} {at_step}: {reconciled:?}");
+        for _ in 0..2 {
+            let statuses = undo(&w);
+            let is_own = |status: &RestoreStatus| matches!(status, RestoreStatus::Restore(..));
+            assert!(statuses.iter().all(is_own), "{redo} {at_step}: {statuses:?}");
+            assert!(texts(&w) != from || statuses.is_empty(), "{redo} {at_step}");
+            undo(&w);
+            assert_eq!(texts(&w), from, "{redo} {at_step}");
+        }
+    }
+}
+
+#[test]
+fn what_someone_else_changed_after_a_kill_stays_when_the_rest_is_taken_back() {
+    let others = [("b", Some("old"), Some("new")), ("c", None, Some("made")), ("d", Some("gone"), None)];
+    let (w, _) = made_beside(&others);
+    let steps = AtomicUsize::new(0);
+    let kills = move |at: &str| {
+        let is_due = at == "apply: rename" && steps.fetch_add(1, Ordering::Relaxed) == 2;
+        if is_due { panic!("killed") } else { Ok(()) }
+    };
+    let killed = w.archive.clone().with_probe(Arc::new(kills));
+    let scope = RestoreScope::Undo { count: 1, files: vec![] };
+    assert!(catch_unwind(AssertUnwindSafe(|| restore_with(&w, &scope, &killed))).is_err());
+    assert_eq!(fs::read_to_string(w.workspace.full("b")).expect("read"), "old", "it was written");
+    fs::write(w.workspace.full("b"), "mine").expect("written");
+    reconcile(w.stores()).expect("reconciled");
+    let text = |name: &str| fs::read_to_string(w.workspace.full(name)).ok();
+    assert_eq!((text("b").as_deref(), text("c").as_deref(), text("d")), (Some("mine"), Some("made"), None));
+    assert!(w.workspace.full("big").exists());
 }
 
 /// Fails where a folder is to be renamed.
