@@ -7,6 +7,7 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::Command;
 
 use rustix::net::{
@@ -103,6 +104,11 @@ fn prepare(control: &UnixStream, start: &mut Start) -> Result<(), Failure> {
     terminal::lead(start)?;
     if let Some(view) = &start.view {
         let real = view::enter(view).map_err(Failure::View)?;
+        let is_left = |folder: &str| real.iter().any(|left| Path::new(folder).starts_with(left));
+        if let Some((_, folder)) = start.variables.iter().find(|(name, to)| name == "TMPDIR" && is_left(to)) {
+            let why = format!("the temporary folder {folder} can only be read in it");
+            return Err(Failure::View(io::Error::other(why)));
+        }
         // What the view does not cover must not be changed.
         start.bounds.iter_mut().for_each(|bounds| bounds.write.retain(|path| !real.contains(path)));
     }

@@ -19,6 +19,10 @@ mod met;
 mod mountinfo;
 #[cfg(target_os = "linux")]
 mod mounts;
+#[cfg(target_os = "linux")]
+mod overlay;
+#[cfg(target_os = "linux")]
+mod pieces;
 mod refusal;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};

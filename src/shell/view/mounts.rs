@@ -1,21 +1,23 @@
 //! Mounts a view. The process that becomes the shell moves into namespaces of its own, where an overlay lies over the
 //! workspace and over the folders for temporary files.
 
-use std::ffi::CString;
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags};
+use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::process::{getegid, geteuid};
 
 use super::mountinfo::mounts;
-use super::{UPPER, VIEWS, WORK, layers};
+use super::overlay::{Layers, bind_to_read, link_of, only_read, open};
+use super::pieces::Pieces;
+use super::{VIEWS, layers};
 use crate::shell::guard;
 use crate::shell::message::ViewStart;
+use crate::shell::sandbox::TEMPORARY;
 
 /// Says whether AppArmor takes the rights of new user namespaces away.
 const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
@@ -33,8 +35,10 @@ pub fn enter(view: &ViewStart) -> io::Result<Vec<PathBuf>> {
     }
     own_mounts()?;
     let around = mounted()?;
+    let pieces = Pieces::new(&view.root)?;
     let workspace = Layers::open(&view.root, &view.folder)?;
-    let beside: Vec<_> = view.beside.iter().map(|(at, folder)| (at, Layers::open(at, folder).ok())).collect();
+    let layers_of = |at: &Path, folder: &Path| Some((Layers::open(at, folder).ok()?, open(folder).ok()?));
+    let beside: Vec<_> = view.beside.iter().map(|(at, folder)| (at, layers_of(at, folder))).collect();
     let home = open(&view.home)?;
     let own = open(&view.root.join(OWN)).ok();
     workspace.mount(&view.root).map_err(|error| match layers::unfit(&view.root) {
@@ -46,7 +50,11 @@ pub fn enter(view: &ViewStart) -> io::Result<Vec<PathBuf>> {
     let over = open(&view.root)?;
     let mut real = Vec::new();
     for (at, layers) in beside {
-        match layers.map(|layers| layers.mount(at)) {
+        let cover = |(layers, own): (Layers, OwnedFd)| match is_temporary(at) && pieces.lie_below(at) {
+            true => pieces.cover(at, &layers.lower, Path::new(&link_of(&own))),
+            false => layers.mount(at),
+        };
+        match layers.map(cover) {
             Some(Ok(())) if view.root.starts_with(at) => {
                 let again = rustix::mount::mount_bind_recursive(link_of(&over), &view.root);
                 again.map_err(|error| step("the overlay once more", error.into()))?;
@@ -60,6 +68,10 @@ pub fn enter(view: &ViewStart) -> io::Result<Vec<PathBuf>> {
         only_read(mount, Path::new(&link_of(mount))).map_err(|error| step("what is around it, only read", error))?;
     }
     Ok(real)
+}
+
+fn is_temporary(at: &Path) -> bool {
+    TEMPORARY.iter().any(|folder| Path::new(folder).canonicalize().is_ok_and(|folder| folder == at))
 }
 
 /// Mounts folders and files so that this process, which has one thread, and those that it starts can only read them. It holds for
@@ -138,27 +150,6 @@ fn step(what: &str, error: io::Error) -> io::Error {
     }
 }
 
-/// The layers of an overlay, opened before anything is mounted over them.
-struct Layers {
-    lower: OwnedFd,
-    upper: OwnedFd,
-    work: OwnedFd,
-}
-
-impl Layers {
-    fn open(lower: &Path, folder: &Path) -> io::Result<Self> {
-        Ok(Layers { lower: open(lower)?, upper: open(&folder.join(UPPER))?, work: open(&folder.join(WORK))? })
-    }
-
-    /// Mounts the overlay. Links to descriptors need no quoting.
-    fn mount(&self, at: &Path) -> io::Result<()> {
-        let [lower, upper, work] = [&self.lower, &self.upper, &self.work].map(link_of);
-        let options = CString::new(format!("lowerdir={lower},upperdir={upper},workdir={work},userxattr"))?;
-        let flags = MountFlags::NOSUID | MountFlags::NODEV;
-        Ok(rustix::mount::mount("overlay", at, "overlay", flags, options.as_c_str())?)
-    }
-}
-
 /// Makes nebula's own folders in the view ones that cannot be written, and hides the view itself.
 fn protect(view: &ViewStart, home: &OwnedFd, own: Option<&OwnedFd>) -> io::Result<()> {
     own.map_or(Ok(()), |own| bind_to_read(own, &view.root.join(OWN)))?;
@@ -170,38 +161,6 @@ fn protect(view: &ViewStart, home: &OwnedFd, own: Option<&OwnedFd>) -> io::Resul
     let hidden = view.home.join(VIEWS);
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::RDONLY;
     Ok(rustix::mount::mount("tmpfs", &hidden, "tmpfs", flags, c"size=4k,mode=0500")?)
-}
-
-/// Mounts a folder at a path so that it is only read there.
-fn bind_to_read(folder: &OwnedFd, at: &Path) -> io::Result<()> {
-    rustix::mount::mount_bind(link_of(folder), at)?;
-    only_read(folder, at)
-}
-
-/// Makes the mount at a path, which `folder` lies in, one that is only read.
-fn only_read(folder: &OwnedFd, at: &Path) -> io::Result<()> {
-    // A mount of another namespace keeps its own restrictions.
-    let has = rustix::fs::fstatvfs(folder)?.f_flag;
-    let inherited = [
-        (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
-        (StatVfsMountFlags::NODEV, MountFlags::NODEV),
-        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
-        (StatVfsMountFlags::NOATIME, MountFlags::NOATIME),
-        (StatVfsMountFlags::NODIRATIME, MountFlags::NODIRATIME),
-        (StatVfsMountFlags::RELATIME, MountFlags::RELATIME),
-    ];
-    let inherited = inherited.into_iter().filter(|(flag, _)| has.contains(*flag)).map(|(_, flag)| flag);
-    let flags = inherited.fold(MountFlags::BIND | MountFlags::RDONLY, |all, flag| all | flag);
-    Ok(rustix::mount::mount_remount(at, flags, c"")?)
-}
-
-fn open(path: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    Ok(rustix::fs::openat(CWD, path, flags, Mode::empty())?)
-}
-
-fn link_of(folder: &OwnedFd) -> String {
-    format!("/proc/self/fd/{}", folder.as_raw_fd())
 }
 
 #[cfg(test)]

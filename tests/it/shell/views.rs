@@ -183,6 +183,33 @@ fn views_in_mounts() -> bool {
 }
 
 #[test]
+fn temporary_folders_can_be_written_where_something_is_mounted_below_them() {
+    if !views_in_mounts() {
+        return;
+    }
+    let tree = Tree::new();
+    let below = tempfile::tempdir_in("/tmp").expect("a folder");
+    let at = below.path().display().to_string();
+    std::fs::create_dir_all(below.path().join("sub/mnt")).expect("made");
+    std::fs::write(below.path().join("small"), "one\n").expect("written");
+    std::fs::write(below.path().join("large"), "x".repeat(1 << 20)).expect("written");
+    std::os::unix::fs::symlink("small", below.path().join("link")).expect("linked");
+    let mount = format!("mount -t tmpfs none {at}/sub/mnt && echo deep > {at}/sub/mnt/deep");
+    let script = format!(
+        "echo kept > $TMPDIR/x && cat $TMPDIR/x && cd {at} && echo two >> small && cat link && wc -c < large && \
+         cat sub/mnt/deep && echo more > sub/mnt/more && rm small && echo new > sub/new && cd - && echo b >> a.txt"
+    );
+    let (code, printed) = in_mounts(&tree, &mount, &["run", "--preview", "--", &script]).expect("as before");
+    assert_eq!(code, Some(0), "{printed}");
+    for line in ["kept\n", "one\ntwo\n", "1048576\n", "deep\n", "+b\n"] {
+        assert!(printed.contains(line), "{line:?} in {printed}");
+    }
+    assert_eq!(std::fs::read_to_string(below.path().join("small")).expect("there"), "one\n");
+    assert!(!below.path().join("sub/new").exists() && !tree.root().join("a.txt").exists());
+    assert_eq!(std::fs::read_dir(tree.root().join(".shaft/views")).expect("a folder").count(), 0, "it is removed");
+}
+
+#[test]
 fn a_workspace_with_a_mount_inside_has_no_view_and_every_place_names_it() {
     if !views_in_mounts() {
         return;
