@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 
+use serde_json::{Map, Value};
+
 use crate::edit::{Edit, Format, Op};
 use crate::proposal::{self, Counts, FileChange, State};
 use crate::protocol::{Call, CallState, PreviewLine, Verb};
-use crate::tools::{self, ToolSet};
+use crate::tools::{self, RUN_COMMAND, Tool, ToolSet};
 
 /// The number of lines of the old file that are looked through for one of the new ones.
 const AHEAD: usize = 400;
@@ -15,6 +17,19 @@ pub fn of_tool(tools: &ToolSet, name: &str, state: CallState) -> Call {
     let verb = tools.verb(name).map(|v| display_verb(name, v));
     let blank = blank(name, state);
     Call { verb: verb.unwrap_or_else(|| blank.verb.clone()), ..blank }
+}
+
+/// Shows a command with another text than the one that the model gave it: the person changed that.
+pub fn show_command(call: &mut Call, text: &str) {
+    let mut arguments: Map<String, Value> = serde_json::from_str(&call.arguments).unwrap_or_default();
+    let before = arguments.insert("command".into(), text.into());
+    if before.as_ref().and_then(Value::as_str).is_none_or(|before| before == text) {
+        return;
+    }
+    let arguments = Value::Object(arguments);
+    let tool = tools::BUILTIN.iter().find(|tool| tool.name == RUN_COMMAND);
+    call.main = tool.map_or(String::new(), |tool| tool.main(&arguments));
+    call.arguments = arguments.to_string();
 }
 
 /// Returns an edit in a format, written in the text.

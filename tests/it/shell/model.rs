@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nebula::protocol::{
-    CallState, Command, CommandEvent, EventBody, Item, Listing, Query, QueryId, SessionChoice, TurnEnd,
+    CallState, Command, CommandDecision, CommandEvent, EventBody, Item, Listing, PastKind, Query, QueryId,
+    SessionChoice, TurnEnd,
 };
 use nebula::provider::Replay;
 use serde_json::json;
@@ -36,6 +37,46 @@ pub async fn ended(live: &mut Live) -> nebula::protocol::Call {
         _ => None,
     })
     .await
+}
+
+/// The session that an event opened.
+pub fn session_of(event: &EventBody) -> Option<String> {
+    if let EventBody::Opened(info) = event { Some(info.id.clone()) } else { None }
+}
+
+/// The call of a session that is resumed.
+pub async fn resumed(world: &World, session: String) -> nebula::protocol::Call {
+    let mut live = start(world, Vec::new());
+    live.open(SessionChoice::Resume(session));
+    let call = |item: &Item| if let Item::Call(call) = item { Some(call.clone()) } else { None };
+    let recalled = live.until(|event| match event {
+        EventBody::Recalled(items) => items.iter().find_map(|(_, item)| call(item)),
+        _ => None,
+    });
+    let found = recalled.await;
+    live.close().await;
+    found
+}
+
+#[tokio::test]
+async fn the_command_that_ran_is_shown_in_place_of_the_one_that_the_person_changed() {
+    let world = world();
+    let command = json!({"command": "echo one > one.txt", "why": "a file"});
+    let mut live = start(&world, vec![call("runCommand", command), say("done")]);
+    live.submit("go");
+    let question = live.question().await;
+    let ran = "echo two > two.txt\ncat two.txt";
+    live.send(Command::DecideCommand(question.id, CommandDecision::Edit(ran.into())));
+    let question = live.question().await;
+    live.send(Command::DecideCommand(question.id, CommandDecision::Run { network: false }));
+    let shown = ended(&mut live).await;
+    assert_eq!(live.end().await, TurnEnd::Done);
+    let session = live.events.iter().find_map(session_of).expect("a session");
+    live.close().await;
+    let arguments = json!({"command": ran, "why": "a file"}).to_string();
+    for call in [shown, resumed(&world, session).await] {
+        assert_eq!((call.main.as_str(), &call.arguments), ("\"echo two > two.txt\"", &arguments));
+    }
 }
 
 #[tokio::test]

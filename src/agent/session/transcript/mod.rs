@@ -459,6 +459,9 @@ fn thoughts(said: &[Said]) -> impl Iterator<Item = Item> {
 
 fn ended(call: &mut Call, result: &ResultRecord, text: &str) {
     call.result = Some(text.to_string());
+    if let Some(command) = &result.command {
+        call_preview::show_command(call, command);
+    }
     let placed = result.edits.iter().any(|e| e.rung.is_some());
     call.state = match (result.ok, placed) {
         (true, _) => CallState::Done,

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agent::change::command::{self, Finished};
 use crate::agent::change::holds;
+use crate::agent::session::call_preview;
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::step::call_item::CallItem;
 use crate::archive::staging::CommandInfo;
@@ -206,6 +207,7 @@ async fn judge_text(
     call: &CommandCall,
 ) -> Result<JudgedCommand, CommandResult> {
     shell::check_text(&call.text).map_err(CommandResult::Failed)?;
+    call_preview::show_command(&mut item.call, &call.text);
     item.call.preview =
         masked(context, &call.text).lines().map(|line| PreviewLine { sign: '$', text: line.to_string() }).collect();
     let judged = judge_command(context, call).await;
