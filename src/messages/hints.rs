@@ -29,9 +29,9 @@ messages! {
     keep_entries: "keep the entry or the whole turn", "項目かターン全体を残す";
     restore_all: "restore all", "すべて元に戻す";
     restore_entries: "restore the entry or the turn", "項目かターンを元に戻す";
-    carry_out: "carry out", "実行";
+    run_decisions: "run decisions", "決定を実行";
     next_undecided: "next undecided", "次の未決";
-    open_or_carry_out: "to the diff; run decisions", "差分へ。差分では決定を実行";
+    open_or_run: "to the diff; run decisions", "差分へ。差分では決定を実行";
     entry_or_line: "entry or line up, down", "上下の項目または行";
     first_last_entry: "first, last entry", "最初、最後の項目";
     net_or_single: "net or single", "正味／単独";

@@ -147,7 +147,7 @@ pub const GROUPS: &[Group] = &[
     g(C::Review, hints::decide, &[A::UndoDecision], hints::undo, none),
     g(C::Review, hints::decide, &[A::AcceptAll], hints::keep_all, hints::keep_entries),
     g(C::Review, hints::decide, &[A::RejectAll], hints::restore_all, hints::restore_entries),
-    g(C::Review, hints::decide, &[A::Open], hints::open, hints::open_or_carry_out),
+    g(C::Review, hints::decide, &[A::Open], hints::open, hints::open_or_run),
     g(C::Review, hints::moving, &[A::Up, A::Down], none, hints::entry_or_line),
     g(C::Review, hints::moving, &[A::NextHunk, A::PreviousHunk], hints::hunk, hints::next_previous_hunk),
     g(C::Review, hints::moving, &[A::NextFile, A::PreviousFile], hints::file, hints::next_previous_file),

@@ -7,7 +7,7 @@ use crossterm::event::{KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use nebula::config::screen_files::ScreenFiles;
 use nebula::messages::{Language, with};
 use nebula::proposal::{
-    Counts, ForeignChoice, Proposal, ProposalId, RestoreFate, RestorePreview, RestoreStatus, State,
+    Counts, FileChange, ForeignChoice, Proposal, ProposalId, RestoreFate, RestorePreview, RestoreStatus, State,
 };
 use nebula::protocol::*;
 use nebula::tui::app::{Effect, Focus, Msg, Options, Start};
@@ -210,6 +210,44 @@ fn a_turn_that_is_done_without_a_change_says_so_in_the_input_line() {
     assert!(!says(Mode::Agent, 0, None, TurnEnd::Done), "a summary");
     assert!(!says(Mode::Plan, 1, None, TurnEnd::Done), "a plan");
     assert!(!says(Mode::Agent, 1, None, TurnEnd::Interrupted));
+}
+
+/// A queue with one turn of one entry, and what that changed.
+fn reviewed(stage: &mut Stage, texts: [&str; 2]) {
+    let entry = ReviewRow { id: "1".into(), title: "a.txt".into(), command: false, files: 1, counts: None };
+    let turn = ReviewTurn { title: "round".into(), at: 0, entries: vec![entry] };
+    stage.answer(|query| *query == Query::Review, Listing::Review(vec![turn]));
+    let middle: String = (0..20).map(|n| format!("{n}\n")).collect();
+    let state = |text: &str| State::file(format!("{text}\n{middle}{text}\n").into_bytes());
+    let file = FileChange::new("a.txt", state(texts[0]), state(texts[1]), "", &[]);
+    let change = Arc::new(Proposal { id: ProposalId(9), title: String::new(), files: vec![file] });
+    let change = ReviewChange { change, aside: Vec::new(), later: Vec::new() };
+    stage.answer(|query| matches!(query, Query::ReviewChange(..)), Listing::ReviewChange(change));
+}
+
+#[test]
+fn what_is_decided_in_the_queue_stays_when_it_is_left_and_enter_is_named() {
+    let mut stage = Stage::new(80, 24, "dark");
+    stage.tell(opened(status()));
+    stage.keys("<f8>");
+    reviewed(&mut stage, ["a", "b"]);
+    stage.keys("<enter>y");
+    assert!(stage.text().contains("Enter next undecided"), "{}", stage.text());
+    stage.keys("y");
+    assert!(stage.text().contains("Enter run decisions"), "{}", stage.text());
+    for away in ["<f5>", "<esc><esc>", "<f9>"] {
+        stage.keys(away);
+        assert!(!stage.text().contains("2 keep"), "{away}: {}", stage.text());
+        stage.keys("<f8>");
+        reviewed(&mut stage, ["a", "b"]);
+        assert!(stage.text().contains("Enter"), "{away}: {}", stage.text());
+        stage.keys("n");
+        assert!(stage.text().contains("1 keep") && stage.text().contains("1 restore"), "{away}: {}", stage.text());
+        stage.keys("u");
+        assert!(stage.text().contains("2 keep"), "{away}: {}", stage.text());
+    }
+    stage.keys("<enter>");
+    assert!(stage.sent().contains(&&Command::KeepReviewed(vec!["1".into()])), "{:?}", stage.sent());
 }
 
 /// A changeset of one file.

@@ -216,7 +216,7 @@ impl App {
             Attention::Proposal(_) => self.go_to(PaneId::Diff),
             Attention::Restore(_) => self.go_to(PaneId::Archive),
             Attention::Question(_) => {
-                self.screen = Screen::Main;
+                self.show_screen(Screen::Main);
                 match self.question().is_some_and(|q| !q.choices().is_empty()) {
                     true => self.go_to_choices(),
                     false => self.layout.at = At::Answer,

@@ -108,14 +108,28 @@ impl App {
     pub(super) fn open_sessions(&mut self) -> Vec<Effect> {
         let sessions = Sessions::default();
         let query = sessions.ask();
-        self.screen = Screen::Sessions(Box::new(sessions));
+        self.show_screen(Screen::Sessions(Box::new(sessions)));
         vec![self.ask(Owner::Sessions, query)]
     }
 
     /// Opens the changes that wait to be reviewed.
     pub(super) fn open_review(&mut self) -> Vec<Effect> {
-        self.open_screen(Screen::Review(Box::default()));
+        if !matches!(self.screen, Screen::Review(_)) {
+            let review = self.left_review.take().unwrap_or_default();
+            self.open_screen(Screen::Review(review));
+        }
         vec![self.ask(Owner::Review, Query::Review)]
+    }
+
+    /// Shows a screen in place of another, which is returned; the review queue stays as it was left.
+    pub(super) fn show_screen(&mut self, screen: Screen) -> Screen {
+        match std::mem::replace(&mut self.screen, screen) {
+            Screen::Review(review) => {
+                self.left_review = Some(review);
+                Screen::Main
+            }
+            left => left,
+        }
     }
 
     /// Asks again for the changes that wait to be reviewed, where they are looked at.

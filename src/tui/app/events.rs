@@ -195,6 +195,7 @@ impl App {
         let stays = self.session.id.is_none() && (over || self.left_start.is_some());
         if self.session.id.replace(info.id.clone()).is_some_and(|before| before != info.id) {
             self.composer.leave_session();
+            self.left_review = None;
         }
         self.session.status = info.status;
         (self.session.turn, self.session.starting, self.session.retry, self.session.ended) = (None, false, None, None);

@@ -137,6 +137,8 @@ pub struct App {
     pub(super) screen: Screen,
     /// The first screen, while a pane is looked at before anything was said: Esc leads back to it.
     left_start: Option<Box<Sessions>>,
+    /// The review queue as it was left, with what was decided in it and not carried out.
+    left_review: Option<Box<Review>>,
     pub(super) no_model: NoModel,
     pub(super) popups: Vec<Popup>,
     pub(super) line: Option<Line>,
@@ -183,6 +185,7 @@ impl App {
             },
             no_model: NoModel::default(),
             left_start: None,
+            left_review: None,
             layout: Arrangement::default(),
             guard: Guard::default(),
             keyboard: Keyboard {

@@ -154,14 +154,14 @@ impl App {
 
     /// Lays a screen over the panes, or over the first screen.
     pub(super) fn open_screen(&mut self, screen: Screen) {
-        if let Screen::Start(sessions) = std::mem::replace(&mut self.screen, screen) {
+        if let Screen::Start(sessions) = self.show_screen(screen) {
             (self.left_start, self.layout.at) = (Some(sessions), At::Input);
         }
     }
 
     /// Goes back from a screen to what it was opened over.
     fn close_screen(&mut self) -> Vec<Effect> {
-        self.screen = Screen::Main;
+        self.show_screen(Screen::Main);
         let is_over_start = self.layout.at == At::Input;
         is_over_start.then(|| self.back_to_start()).flatten().unwrap_or_default()
     }
@@ -171,7 +171,7 @@ impl App {
             ReviewOutcome::Stay(effects) => effects,
             ReviewOutcome::Leave(effects) if effects.is_empty() => return self.close_screen(),
             ReviewOutcome::Leave(effects) => {
-                self.screen = Screen::Main;
+                self.show_screen(Screen::Main);
                 effects
             }
         };

@@ -30,6 +30,8 @@ pub struct Review {
     /// The question that was asked last.
     last_query: Option<(Vec<String>, ReviewScope)>,
     opened: Option<ReviewFiles>,
+    /// The files of other rows of which something is decided and not carried out.
+    left: Vec<ReviewFiles>,
     /// The keys go to the diff.
     in_diff: bool,
     /// The entries that are restored whole once the reason is given; none: the hunks that were decided.
@@ -46,6 +48,17 @@ struct ReviewFiles {
     page: DiffPage,
     aside: Vec<(String, String)>,
     later: Vec<(String, usize)>,
+}
+
+impl ReviewFiles {
+    fn is_staged(&self) -> bool {
+        let (count, _) = self.page.choices.count();
+        count.accepted + count.rejected > 0
+    }
+
+    fn is_of(&self, ids: &[String], scope: ReviewScope, is_entry: bool) -> bool {
+        self.scope == scope && self.is_entry == is_entry && self.ids.iter().any(|id| ids.contains(id))
+    }
 }
 
 /// A row of the list.
@@ -135,6 +148,8 @@ impl Review {
                 if same.is_none() || failed {
                     (self.opened, self.in_diff) = (None, false);
                 }
+                let waits = |id: &String| turns.iter().flat_map(|turn| &turn.entries).any(|entry| entry.id == *id);
+                self.left.retain(|left| left.ids.iter().any(waits));
                 self.want()
             }
             (Query::ReviewChange(ids, scope), Listing::ReviewChange(change))
@@ -147,7 +162,8 @@ impl Review {
             }
             (Query::ReviewChange(ids, scope), Listing::Failed(why)) => {
                 if self.last_query.as_ref() == Some(&(ids.clone(), *scope)) {
-                    (self.opened, self.in_diff, self.failed) = (None, false, Some(why.clone()));
+                    self.leave_row();
+                    (self.in_diff, self.failed) = (false, Some(why.clone()));
                 }
                 Vec::new()
             }
@@ -162,11 +178,12 @@ impl Review {
     /// Shows what entries changed. What was decided about the same hunks of the same row stays.
     fn take(&mut self, ids: &[String], scope: ReviewScope, change: &ReviewChange) {
         let is_entry = self.is_entry(self.at);
-        let is_same = |opened: &ReviewFiles| {
-            let shares = opened.ids.iter().any(|id| ids.contains(id));
-            opened.scope == scope && opened.is_entry == is_entry && shares
-        };
-        let page = match self.opened.take().filter(is_same) {
+        if !self.opened.as_ref().is_some_and(|opened| opened.is_of(ids, scope, is_entry)) {
+            self.leave_row();
+            let left = self.left.iter().position(|left| left.is_of(ids, scope, is_entry));
+            self.opened = left.map(|left| self.left.remove(left));
+        }
+        let page = match self.opened.take() {
             Some(opened) if opened.page.proposal.files == change.change.files => opened.page,
             Some(opened) => carried(&opened.page, change.change.clone()),
             None => DiffPage::new(change.change.clone(), Stage::Review),
@@ -176,9 +193,19 @@ impl Review {
         self.opened = Some(ReviewFiles { ids, scope, is_entry, page, aside, later });
     }
 
+    /// Keeps what is decided of the files that are shown, where something is, for the time when they are shown again.
+    fn leave_row(&mut self) {
+        self.left.extend(self.opened.take().filter(ReviewFiles::is_staged));
+    }
+
     /// Returns whether the keys go to hunks.
     pub fn is_in_diff(&self) -> bool {
         self.in_diff
+    }
+
+    /// Returns whether hunks that are shown are decided, and that is not carried out.
+    pub fn is_staged(&self) -> bool {
+        self.opened.as_ref().is_some_and(ReviewFiles::is_staged)
     }
 
     /// Returns whether every hunk that is shown is decided.
@@ -217,8 +244,8 @@ impl Review {
                 self.is_other_scope = !self.is_other_scope;
                 return stay(self.want());
             }
-            Action::Accept => return stay(self.decide(Choice::Accept)),
-            Action::Reject => return stay(self.decide(Choice::Reject)),
+            Action::Accept => return self.decide(Choice::Accept),
+            Action::Reject => return self.decide(Choice::Reject),
             Action::UndoDecision => drop(self.opened.as_mut().map(|opened| opened.page.undo_decision())),
             Action::Open if self.in_diff => return self.finish(),
             Action::Open => self.in_diff = self.opened.is_some(),
@@ -239,12 +266,15 @@ impl Review {
         self.fit();
     }
 
-    fn decide(&mut self, choice: Choice) -> Vec<PaneEffect> {
+    /// Decides the hunk under the keys. To keep the only one is carried out at once, as with a proposal.
+    fn decide(&mut self, choice: Choice) -> ReviewOutcome {
         self.in_diff = self.opened.is_some();
-        if let Some(opened) = &mut self.opened {
-            opened.page.judge(choice);
+        let Some(opened) = &mut self.opened else { return ReviewOutcome::Stay(Vec::new()) };
+        opened.page.judge(choice);
+        match choice == Choice::Accept && opened.page.has_one_hunk() {
+            true => self.finish(),
+            false => ReviewOutcome::Stay(Vec::new()),
         }
-        Vec::new()
     }
 
     /// Decides all that is left, and goes on as Enter does where a hunk was decided otherwise before; else the whole is
@@ -320,6 +350,8 @@ impl Review {
             }
             (None, None) => return ReviewOutcome::Stay(vec![PaneEffect::Say(say::waits_no_more().into())]),
         };
+        // What was decided of it is carried out.
+        self.opened = None;
         ReviewOutcome::Leave(vec![PaneEffect::send(command)])
     }
 

@@ -66,6 +66,40 @@ fn what_is_kept_whole_is_kept_without_a_proposal() {
 }
 
 #[test]
+fn the_only_hunk_that_is_kept_is_carried_out_at_once() {
+    let mut review = review();
+    review.act(Action::Down);
+    let state = |text: &str| State::file(text.as_bytes().to_vec());
+    let file = FileChange::new("a.txt", state("a\n"), state("b\n"), "", &[]);
+    let change = Arc::new(Proposal { id: ProposalId(1), title: String::new(), files: vec![file] });
+    let change = ReviewChange { change, aside: Vec::new(), later: Vec::new() };
+    review.answer(&Query::ReviewChange(vec!["2".into()], ReviewScope::Single), &Listing::ReviewChange(change));
+    assert_eq!(review.act(Action::Reject), ReviewOutcome::Stay(Vec::new()), "a reason is asked for first");
+    let ReviewOutcome::Stay(sent) = review.act(Action::Accept) else { panic!("it stays") };
+    assert!(matches!(sent.iter().find_map(command), Some(Command::KeepReviewed(ids)) if ids == &["2"]), "{sent:?}");
+}
+
+#[test]
+fn what_is_decided_of_a_row_stays_while_another_is_looked_at() {
+    let mut review = review();
+    let change = review.opened.as_ref().expect("shown").page.proposal.clone();
+    let answer = |review: &mut Review, ids: &[&str], scope| {
+        let ids = ids.iter().map(|id| id.to_string()).collect();
+        let change = ReviewChange { change: change.clone(), aside: Vec::new(), later: Vec::new() };
+        review.answer(&Query::ReviewChange(ids, scope), &Listing::ReviewChange(change));
+        review.opened.as_ref().expect("shown").page.choices.standing(0, 0)
+    };
+    review.act(Action::Accept);
+    review.act(Action::Escape);
+    review.act(Action::Down);
+    assert_eq!(answer(&mut review, &["2"], ReviewScope::Single), Standing::Undecided);
+    assert!(!review.is_staged());
+    review.act(Action::Up);
+    assert_eq!(answer(&mut review, &["2", "3"], ReviewScope::Net), Standing::Accepted);
+    assert!(review.is_staged() && review.left.is_empty());
+}
+
+#[test]
 fn a_whole_entry_is_restored_with_a_reason() {
     let mut review = review();
     review.act(Action::Down);

@@ -132,6 +132,8 @@ pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
                 Action::Accept | Action::Reject | Action::Comment | Action::NextHunk if inner == Context::Diff => 1,
                 Action::AcceptAll | Action::RejectAll if inner == Context::Diff => 1,
                 Action::Restore | Action::RestoreSince if inner == Context::Timeline => 1,
+                // Without it what was decided comes to nothing.
+                Action::Open if inner == Context::Review && is_staged(app) => 1,
                 // Without them not all is seen.
                 Action::Up if inner == Context::Card => 1,
                 Action::PageUp if inner == Context::Question => 1,
@@ -155,6 +157,10 @@ pub(in crate::tui) fn list(app: &App) -> Vec<Hint> {
         _ => 0,
     });
     hints
+}
+
+fn is_staged(app: &App) -> bool {
+    matches!(&app.screen, Screen::Review(review) if review.is_staged())
 }
 
 fn hint(app: &App, inner: Context, group: &Group) -> Option<(String, String)> {
@@ -200,7 +206,7 @@ fn word(app: &App, group: &Group) -> String {
         }
         (Context::Review, [Action::Open]) if matches!(&app.screen, Screen::Review(review) if review.is_in_diff()) => {
             let is_decided = matches!(&app.screen, Screen::Review(review) if review.is_decided());
-            if is_decided { say::carry_out().into() } else { say::next_undecided().into() }
+            if is_decided { say::run_decisions().into() } else { say::next_undecided().into() }
         }
         (Context::Tools, [Action::Open]) if app.panes.tools.is_viewing() => say::close().into(),
         (Context::Chat, [Action::Open]) if app.panes.chat.closes_fold() => say::close().into(),
