@@ -157,12 +157,13 @@ impl Call {
         self.main.split("::").next().unwrap_or_default()
     }
 
-    /// Returns whether it is a command that ran and did not succeed: for the model a result like any other.
+    /// Returns whether it is a command that ran and did not succeed: for the model a result like any other. Of a preview
+    /// that was taken in part the reason is the person's.
     pub fn is_unsuccessful(&self) -> bool {
-        self.state == CallState::Done && self.name == "runCommand" && self.reason.is_some()
+        self.state == CallState::Done && self.name == "runCommand" && self.reason.is_some() && !self.is_partial()
     }
 
-    /// Returns whether it is a command that ran in a view of the workspace, and nothing of what it did there stays.
+    /// Returns whether it is a command that ran in a view of the workspace, and not all of what it did there stays.
     pub fn is_preview(&self) -> bool {
         self.name == "runCommand" && self.summary.starts_with(PREVIEW)
     }

@@ -12,7 +12,7 @@ use nebula::protocol::{
 use nebula::provider::{Delta, Replay};
 use serde_json::json;
 
-use super::model::{ended, last_results, start, world};
+use super::model::{ended, last_results, resumed, session_of, start, world};
 use super::tree::{Tree, difference, must_work, text, works};
 use crate::support::world::{Live, World, call, calls, say};
 
@@ -142,6 +142,38 @@ async fn the_person_takes_a_preview_and_undoes_it() {
         }
         live.close().await;
     }
+}
+
+#[tokio::test]
+async fn a_preview_that_is_taken_in_part_says_so_with_the_reason() {
+    if !views() {
+        return;
+    }
+    let world = world().file("n.txt", "one\n");
+    let command = json!({"command": "echo two >> a.txt; echo two >> n.txt; exit 1"});
+    let mut live = start(&world, vec![call("runCommand", command), say("done")]);
+    live.submit("go");
+    let question = live.question().await;
+    live.send(Command::DecideCommand(question.id, CommandDecision::Preview));
+    let proposal = live.proposal().await;
+    let mut choices = proposal.choices(Choice::Accept);
+    choices[1].hunks.fill(Choice::Reject);
+    let mut decision = Decision::new(choices, Consent::Person);
+    decision.reason = Some("wrong factor".into());
+    live.send(Command::Decide(proposal.id, decision));
+    let shown = ended(&mut live).await;
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert_eq!((world.read("a.txt").as_str(), world.read("n.txt").as_str()), ("one\ntwo\n", "one\n"));
+    assert_eq!((shown.verb.done.as_str(), shown.summary.as_str()), ("previewed", "preview, 1 of 2 hunks written"));
+    assert!(shown.is_partial() && !shown.is_unsuccessful(), "{shown:?}");
+    assert_eq!((shown.shown_reason(), shown.decided), (Some("wrong factor"), shown.hunks));
+    let printed = last_results(&live);
+    let told = "the person took 1 of 2 changes, in a.txt; rejected, in n.txt: wrong factor";
+    assert!(printed.contains(told), "{printed}");
+    let session = live.events.iter().find_map(session_of).expect("a session");
+    live.close().await;
+    let again = resumed(&world, session).await;
+    assert_eq!((again.summary, again.reason, again.hunks), (shown.summary, shown.reason, shown.hunks));
 }
 
 #[test]

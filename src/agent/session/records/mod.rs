@@ -162,7 +162,8 @@ impl CallDisplayRecord {
 
     /// Returns whether it did not succeed: a command that ran and failed, too.
     pub fn is_failure(&self) -> bool {
-        self.state.is_some() || self.reason.is_some()
+        let is_partial = self.hunks.is_some_and(|(accepted, rejected)| accepted > 0 && rejected > 0);
+        self.state.is_some() || self.reason.is_some() && !is_partial
     }
 
     /// Shows a call as it was.

@@ -14,11 +14,11 @@ use crate::agent::change::restore::tell_unwritten;
 use crate::agent::services::Services;
 use crate::agent::session::context::SessionContext;
 use crate::agent::turn::step::call_item::CallItem;
-use crate::agent::turn::step::results::remarks;
+use crate::agent::turn::step::results::{remarks, written};
 use crate::archive::staging::CommandInfo;
 use crate::execute::command::cause;
 use crate::messages::card as words;
-use crate::proposal::{FileChange, HunkKind, Proposal};
+use crate::proposal::{Choice, FileChange, HunkKind, Proposal};
 use crate::protocol::{
     CallState, ChangedPath, CommandBegan, CommandEnd, CommandEvent, EventBody, Level, Outcome, PREVIEW,
 };
@@ -28,6 +28,7 @@ use crate::shell::{
 use crate::text::clean::clean_line;
 use crate::text::id::short_changeset;
 use crate::text::number::plural;
+use crate::text::time;
 
 /// The use of the changes in a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,8 +93,13 @@ pub async fn finish(
         }
         Err(why) => report.notes.push(format!("preview: nothing was changed; {why}")),
     }
-    if changeset.is_none() {
-        report.summary = format!("{PREVIEW}{}", report.summary);
+    match item.call.hunks.filter(|hunks| hunks.is_partial()) {
+        Some(hunks) => {
+            let part = written(hunks.accepted, hunks.accepted + hunks.rejected);
+            report.summary = format!("{PREVIEW}{part}");
+        }
+        None if changeset.is_none() => report.summary = format!("{PREVIEW}{}", report.summary),
+        None => {}
     }
     let end = CommandEnd { changeset: changeset.clone(), changed, ..ended(&command, stopped, &SealResult::default()) };
     context.events.send(EventBody::Command(CommandEvent::Ended(end))).await;
@@ -182,9 +188,19 @@ async fn propose(
     let parts = RestoreParts { left_out, ..RestoreParts::default() };
     let decided = execute_proposal(context, Arc::clone(&proposal), parts, Approver::Person, cause(info), stop).await;
     tell_unwritten(context, &decided).await;
+    note_decision(item, &decided);
     let is_taken = |file: &&FileChange| decided.written.iter().any(|(path, _)| *path == file.path);
     let changed = proposal.files.iter().filter(is_taken).map(changed_path).collect();
-    (result_text(&decided), (decided.changeset.clone(), changed))
+    (result_text(&decided, &proposal), (decided.changeset.clone(), changed))
+}
+
+/// Shows what was decided with the command, where some was taken and not all.
+fn note_decision(item: &mut CallItem, decided: &ProposalResult) {
+    let part = decided.decided_hunks().filter(|hunks| hunks.is_partial());
+    (item.call.hunks, item.call.decided) = (part, part);
+    item.call.answered = part.map(|_| time::now());
+    let reason = part.and(decided.decision.as_ref()).map(remarks);
+    item.call.reason = reason.filter(|reason| !reason.is_empty());
 }
 
 /// Returns a file that was taken, as it is told to programs.
@@ -199,7 +215,7 @@ fn changed_path(file: &FileChange) -> ChangedPath {
 }
 
 /// Returns the result of the proposal, for the model.
-fn result_text(decided: &ProposalResult) -> String {
+fn result_text(decided: &ProposalResult, proposal: &Proposal) -> String {
     let reason = decided.decision.as_ref().map(remarks);
     let reason = reason.filter(|reason| !reason.is_empty()).map_or(String::new(), |reason| format!(": {reason}"));
     let nothing = "preview: nothing was changed";
@@ -211,8 +227,12 @@ fn result_text(decided: &ProposalResult) -> String {
         }
         Outcome::Applied { hunks, .. } => {
             let paths: Vec<&str> = decided.written.iter().map(|(path, _)| path.as_str()).collect();
-            let all = hunks.accepted + hunks.rejected;
-            format!("preview: the person took {} of {all} changes, in {}{reason}", hunks.accepted, paths.join(", "))
+            let files = decided.decision.iter().flat_map(|decision| decision.files());
+            let rejected = proposal.files.iter().zip(files).filter(|(_, said)| said.hunks.contains(&Choice::Reject));
+            let rejected: Vec<&str> = rejected.map(|(file, _)| file.path.as_str()).collect();
+            let (taken, all) = (hunks.accepted, hunks.accepted + hunks.rejected);
+            let (paths, rejected) = (paths.join(", "), rejected.join(", "));
+            format!("preview: the person took {taken} of {all} changes, in {paths}; rejected, in {rejected}{reason}")
         }
         Outcome::Refused => format!("{nothing}: the person took none of these changes{reason}"),
         Outcome::Withdrawn => format!("{nothing}: interrupted by the user"),

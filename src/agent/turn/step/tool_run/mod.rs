@@ -29,6 +29,7 @@ use crate::context::small_model;
 use crate::edit::{Edit, Format, Op};
 use crate::memory::{self, MessageMeta, NewMessage};
 use crate::messages::agent as say;
+use crate::proposal::HunkCount;
 use crate::protocol::{CallChange, CallState, ItemId, Level, Mode, Notice};
 use crate::provider::{Blob, Message, ToolCall};
 use crate::shell::ShellCommand;
@@ -277,7 +278,9 @@ impl ToolRun<'_> {
         };
         let text = finished.report.text(&finished.output);
         item.call.summary = finished.report.summary.clone();
-        item.call.reason = (!finished.ok).then(|| finished.report.line.clone());
+        if !item.call.hunks.is_some_and(HunkCount::is_partial) {
+            item.call.reason = (!finished.ok).then(|| finished.report.line.clone());
+        }
         item.call.result = Some(text.clone());
         item.call.took = finished.took;
         item.call.change = finished.changeset.clone().map(|changeset| CallChange::new(changeset, Vec::new()));
