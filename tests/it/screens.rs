@@ -212,6 +212,20 @@ fn a_turn_that_is_done_without_a_change_says_so_in_the_input_line() {
     assert!(!says(Mode::Agent, 1, None, TurnEnd::Interrupted));
 }
 
+#[test]
+fn what_the_person_changes_after_a_turn_ends_the_word_that_no_file_was_changed() {
+    let mut stage = Stage::new(140, 40, "dark");
+    stage.tell(opened(status()));
+    stage.tell(EventBody::TurnStarted(TurnId(1)));
+    stage.tell(EventBody::Step(1));
+    stage.tell(EventBody::TurnEnded(TurnId(1), TurnEnd::Done));
+    stage.tell(EventBody::Archived(Changeset { session: Some("another".into()), ..made() }));
+    assert!(stage.text().contains("ready · no file was changed"), "{}", stage.text());
+    // A command that the person typed.
+    stage.tell(EventBody::Archived(Changeset { session: Some("0198".into()), ..made() }));
+    assert!(!stage.text().contains("no file was changed"), "{}", stage.text());
+}
+
 /// A queue with one turn of one entry, and what that changed.
 fn reviewed(stage: &mut Stage, texts: [&str; 2]) {
     let entry = ReviewRow { id: "1".into(), title: "a.txt".into(), command: false, files: 1, counts: None };

@@ -65,6 +65,7 @@ impl App {
             EventBody::Archived(changeset) => {
                 let is_own = changeset.session == self.session.id;
                 self.session.turn.iter_mut().for_each(|turn| turn.changed |= is_own);
+                self.session.unchanged &= !is_own;
                 return [self.ask_changed(), self.moments_changed()].concat();
             }
             EventBody::Undone(_) => return self.ask_changed(),

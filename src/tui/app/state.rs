@@ -130,7 +130,7 @@ pub(in crate::tui) struct Session {
     pub commit: CommitMessages,
     /// The end of the last turn.
     pub ended: Option<TurnEnd>,
-    /// It could have changed files and changed none.
+    /// It could have changed files and changed none, and nothing else of the session changed any since.
     pub unchanged: bool,
     pub retry: Option<Wait>,
     /// Something was changed while it was asked what has changed.
