@@ -226,6 +226,18 @@ fn what_the_person_changes_after_a_turn_ends_the_word_that_no_file_was_changed()
     assert!(!stage.text().contains("no file was changed"), "{}", stage.text());
 }
 
+#[test]
+fn escape_leads_from_the_timeline_back_to_the_blame_that_it_was_opened_over() {
+    let mut stage = Stage::new(140, 42, "dark");
+    stage.tell(opened(status()));
+    stage.keys("/blame a.rs<enter><f9><f9>");
+    assert_eq!(stage.app.focus(), Focus::Past);
+    stage.keys("<esc>");
+    assert_eq!(stage.app.focus(), Focus::Past);
+    stage.keys("<esc>");
+    assert_eq!(stage.app.focus(), Focus::Input);
+}
+
 /// A queue with one turn of one entry, and what that changed.
 fn reviewed(stage: &mut Stage, texts: [&str; 2]) {
     let entry = ReviewRow { id: "1".into(), title: "a.txt".into(), command: false, files: 1, counts: None };

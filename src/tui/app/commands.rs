@@ -6,9 +6,11 @@ use crate::messages::{Text, agent, app, commands as say};
 use crate::protocol::{
     Approval, Command, ExportFormat, Mode, Prompt, Query, REVIEW_KEEP, REVIEW_RESTORE, RestoreRequest, Setting, TurnEnd,
 };
+use crate::text::time::Clock;
 use crate::tui::action::Context;
 use crate::tui::input::question::Asking;
 use crate::tui::pane::id::PaneId;
+use crate::tui::past::{Past, Timeline};
 use crate::tui::popup::Popup;
 use crate::tui::popup::finder::{Finder, FinderOutcome};
 use crate::tui::popup::help::{help, with_choices};
@@ -130,6 +132,29 @@ impl App {
             }
             left => left,
         }
+    }
+
+    /// Opens the timeline at a changeset; none: at the beginning of the newest turn.
+    pub(super) fn open_timeline(&mut self, changeset: Option<String>) -> Vec<Effect> {
+        self.open_timeline_over(Timeline::opening_at(changeset))
+    }
+
+    /// Opens a timeline that leads back to the authors of a file, where they are looked at.
+    fn open_timeline_over(&mut self, timeline: Timeline) -> Vec<Effect> {
+        let below = match std::mem::replace(&mut self.screen, Screen::Main) {
+            Screen::Past(past) => past.into_blame(),
+            other => {
+                self.screen = other;
+                None
+            }
+        };
+        self.open_past(Past::Timeline(timeline.over(below)))
+    }
+
+    /// Opens the timeline at a time, or at the newest changeset with these words.
+    pub(super) fn open_timeline_at(&mut self, words: &str) -> Vec<Effect> {
+        let clock = Clock { now: self.now, zone: self.zone };
+        self.open_timeline_over(Timeline::opening_at(None).looking_for(words, clock))
     }
 
     /// Asks again for the changes that wait to be reviewed, where they are looked at.

@@ -3,12 +3,11 @@
 use super::{App, At, Effect, Exit, LineFor, LineInput, Owner, Screen};
 use crate::messages::{app as say, past};
 use crate::protocol::{Command, Listing, Query, QueryId, SessionChoice};
-use crate::text::time::Clock;
 use crate::tui::action::Action;
 use crate::tui::graph::{GraphOutcome, GraphScreen};
 use crate::tui::input::question::QuestionOutcome;
 use crate::tui::pane::id::PaneId;
-use crate::tui::past::{Blame, Past, PastOutcome, Timeline};
+use crate::tui::past::{Blame, Past, PastOutcome};
 use crate::tui::popup::connect::{Connect, ConnectOutcome};
 use crate::tui::popup::finder::FinderOutcome;
 use crate::tui::popup::list::{Entry, ListKind, ListOutcome};
@@ -178,25 +177,13 @@ impl App {
         self.route_effects(Owner::Review, effects)
     }
 
-    /// Opens the timeline at a changeset; none: at the beginning of the newest turn.
-    pub(super) fn open_timeline(&mut self, changeset: Option<String>) -> Vec<Effect> {
-        self.open_past(Past::Timeline(Timeline::opening_at(changeset)), Query::Timeline)
-    }
-
-    /// Opens the timeline at a time, or at the newest changeset with these words.
-    pub(super) fn open_timeline_at(&mut self, words: &str) -> Vec<Effect> {
-        let clock = Clock { now: self.now, zone: self.zone };
-        let timeline = Timeline::opening_at(None).looking_for(words, clock);
-        self.open_past(Past::Timeline(timeline), Query::Timeline)
-    }
-
     /// Opens the authors of a file.
     pub(super) fn open_blame(&mut self, path: &str, line: usize) -> Vec<Effect> {
         let below = match &mut self.screen {
             Screen::Past(past) => past.take_timeline(),
             _ => None,
         };
-        self.open_past(Past::Blame(Blame::at(path, line).over(below)), Query::Blame(path.into()))
+        self.open_past(Past::Blame(Blame::at(path, line).over(below)))
     }
 
     /// Lists the moments again where the timeline is open; one question at a time, and once more after what came meanwhile.
@@ -210,18 +197,17 @@ impl App {
         vec![self.ask(Owner::Past, Query::Timeline)]
     }
 
-    /// Goes back from a view of the past to the timeline that it was opened from, else from the screen.
+    /// Goes back from a view of the past to the one that it was opened from, else from the screen.
     fn close_past(&mut self) -> Vec<Effect> {
-        match &mut self.screen {
-            Screen::Past(past) if matches!(**past, Past::Blame(_)) => match past.take_timeline() {
-                Some(timeline) => self.open_past(Past::Timeline(*timeline), Query::Timeline),
-                None => self.close_screen(),
-            },
-            _ => self.close_screen(),
+        let Screen::Past(past) = &mut self.screen else { return self.close_screen() };
+        match past.take_below() {
+            Some(below) => self.open_past(below),
+            None => self.close_screen(),
         }
     }
 
-    fn open_past(&mut self, past: Past, query: Query) -> Vec<Effect> {
+    pub(super) fn open_past(&mut self, past: Past) -> Vec<Effect> {
+        let query = past.query();
         self.open_screen(Screen::Past(Box::new(past)));
         // An answer to the view before is not for this one.
         self.queries.pending.retain(|_, (owner, _)| *owner != Owner::Past);

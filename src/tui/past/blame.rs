@@ -8,7 +8,7 @@ use crate::tui::action::Action;
 use crate::tui::list;
 use crate::tui::msg::{LineFor, LineInput, PaneEffect};
 use crate::tui::pane::diff::{Heads, View, look_around};
-use crate::tui::past::{PastOutcome, Timeline};
+use crate::tui::past::{Past, PastOutcome};
 use crate::tui::text::highlight::Code;
 
 /// Rows that tell more about the line under the keys.
@@ -24,7 +24,7 @@ pub struct Blame {
     /// The path, as it was asked for until the answer is there.
     pub(super) path: String,
     /// The path as it was asked for: an answer about another one is an earlier question's.
-    asked: String,
+    pub(super) asked: String,
     pub(super) shown: Option<BlamedText>,
     pub(super) failed: Option<String>,
     /// The line under the keys.
@@ -35,7 +35,7 @@ pub struct Blame {
     pub(super) diff: Option<(String, Option<View>)>,
     pub(super) size: (u16, u16),
     /// The timeline that it was opened from.
-    pub(super) below: Option<Box<Timeline>>,
+    pub(super) below: Option<Box<Past>>,
 }
 
 /// The file and its colours.
@@ -55,7 +55,7 @@ impl Blame {
     }
 
     /// Leads back to a timeline when it is closed.
-    pub fn over(self, below: Option<Box<Timeline>>) -> Self {
+    pub fn over(self, below: Option<Box<Past>>) -> Self {
         Blame { below, ..self }
     }
 

@@ -42,10 +42,34 @@ pub enum PastOutcome {
 
 impl Past {
     /// Takes the timeline that it is, or that it was opened from.
-    pub fn take_timeline(&mut self) -> Option<Box<Timeline>> {
+    pub fn take_timeline(&mut self) -> Option<Box<Past>> {
         match self {
-            Past::Timeline(timeline) => Some(Box::new(std::mem::take(timeline))),
+            Past::Timeline(timeline) => Some(Box::new(Past::Timeline(std::mem::take(timeline)))),
             Past::Blame(blame) => blame.below.take(),
+        }
+    }
+
+    /// Takes the view that it was opened from.
+    pub fn take_below(&mut self) -> Option<Past> {
+        match self {
+            Past::Timeline(timeline) => timeline.below.take().map(|below| *below),
+            Past::Blame(blame) => blame.below.take().map(|below| *below),
+        }
+    }
+
+    /// Returns the authors of a file that it shows, or that it was opened from.
+    pub fn into_blame(self) -> Option<Box<Past>> {
+        match self {
+            Past::Timeline(timeline) => timeline.below,
+            Past::Blame(_) => Some(Box::new(self)),
+        }
+    }
+
+    /// Returns the question that its answer is shown for.
+    pub fn query(&self) -> Query {
+        match self {
+            Past::Timeline(_) => Query::Timeline,
+            Past::Blame(blame) => Query::Blame(blame.asked.clone()),
         }
     }
 

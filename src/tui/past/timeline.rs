@@ -10,7 +10,7 @@ use crate::tui::action::Action;
 use crate::tui::look::Look;
 use crate::tui::msg::{LineFor, LineInput, PaneEffect};
 use crate::tui::pane::diff::{Heads, View, look_around};
-use crate::tui::past::PastOutcome;
+use crate::tui::past::{Past, PastOutcome};
 
 /// The workspace at a moment.
 #[derive(Debug, Default)]
@@ -39,6 +39,8 @@ pub struct Timeline {
     pub(super) in_diff: bool,
     pub(super) size: (u16, u16),
     clock: Clock,
+    /// The authors of a file that it was opened from.
+    pub(super) below: Option<Box<Past>>,
 }
 
 /// The differences, as they are shown.
@@ -74,6 +76,11 @@ impl Timeline {
     /// Opens at a time, or at the newest changeset with these words.
     pub fn looking_for(self, words: &str, clock: Clock) -> Self {
         Timeline { words: words.trim().to_string(), clock, ..self }
+    }
+
+    /// Leads back to the authors of a file when it is closed.
+    pub fn over(self, below: Option<Box<Past>>) -> Self {
+        Timeline { below, ..self }
     }
 
     /// Notes that another list of the moments is needed once the one that was asked for is there.
