@@ -22,8 +22,8 @@ use crate::workspace::{Workspace, state_of};
 
 /// The attribute of a folder of the upper layer that shows nothing of the one below.
 const OPAQUE: &str = "user.overlay.opaque";
-/// The name of what made the changes.
-const BY: &str = "runCommand";
+/// The short verb of what made the changes.
+const BY: &str = "run";
 /// The most paths of a proposal.
 const MOST_PATHS: usize = 2_000;
 /// The most bytes of its states, before and after.

@@ -116,6 +116,7 @@ async fn the_person_takes_a_preview_and_undoes_it() {
         let proposal = live.proposal().await;
         assert_eq!((world.read("a.txt").as_str(), world.has("gone.txt")), ("one\n", true));
         assert!(proposal.title.contains("echo two >> a.txt"), "{}", proposal.title);
+        assert!(proposal.files.iter().all(|file| file.by == "run"), "a verb: {:?}", proposal.files);
         let decision = Decision::new(proposal.choices(choice), Consent::Person);
         live.send(Command::Decide(proposal.id, decision));
         assert_eq!(ended(&mut live).await.state, CallState::Done);
