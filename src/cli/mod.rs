@@ -160,7 +160,7 @@ pub fn run_chat(context: &Context, prompt: &str) -> Result<i32> {
 /// Says how a session is resumed, which is stored.
 pub fn say_resume(context: &Context, id: &str) {
     // The terminal may be gone.
-    let _ = out::say(format_args!("resume with: nebula --resume {}", context.short_session(id)));
+    let _ = out::say(format_args!("{}", crate::messages::app::resume_with(&context.short_session(id))));
 }
 
 /// Says how many changes wait to be reviewed, where any does.

@@ -1,6 +1,7 @@
 //! The passing notices of the screen, and complaints about the files of keys and themes.
 
 messages! {
+    resume_with(id): "resume with: nebula --resume {id}", "再開するには: nebula --resume {id}";
     window_of(tokens): "{tokens} window", "ウィンドウ{tokens}";
     price_of(input, output): "{input} in, {output} out", "入力{input}、出力{output}";
     dated(price, date): "{price} ({date})", "{price}（{date}）";
