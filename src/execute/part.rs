@@ -7,8 +7,9 @@ use crate::archive::staging::{CommandInfo, CommandStaging, JournalLine};
 use crate::archive::{self, CommandChange, CommandChanges, Id, Lock, SealOrder, Sha};
 use crate::memory::{self, ChangesetCause, Memory, StatesAround, StoredFile, WriteIntent};
 use crate::proposal::Counts;
+use crate::text::sentence::first_words;
 
-/// The words of a command that are its changeset's title.
+/// The most characters of a command that are its changeset's title.
 const TITLE: usize = 80;
 
 /// A command's changes, archived.
@@ -154,15 +155,27 @@ fn own_changes(id: &str, states: Vec<(usize, JournalLine)>, stores: Stores<'_>) 
 
 /// Returns the cause of a command's changeset.
 pub fn cause(info: &CommandInfo) -> ChangesetCause {
-    let title: String = info.command.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(TITLE).collect();
     ChangesetCause {
         session: info.session.clone(),
         message: info.message,
         turn: info.turn,
         tool_call: info.call.clone(),
         kind: "command".into(),
-        title,
+        title: first_words(&info.command, TITLE),
         approved: info.approved.clone(),
         merged: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_that_is_cut_ends_with_a_mark() {
+        let title = |command: String| cause(&CommandInfo { command, ..CommandInfo::default() }).title;
+        assert_eq!(title("echo a\n  && rm b".into()), "echo a && rm b");
+        assert_eq!(title("x".repeat(TITLE)), "x".repeat(TITLE));
+        assert_eq!(title("x".repeat(TITLE + 1)), format!("{}…", "x".repeat(TITLE)));
     }
 }

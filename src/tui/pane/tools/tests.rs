@@ -217,6 +217,8 @@ fn enter_shows_the_whole_result() {
     assert!(tools.offers(Action::Escape) && tools.is_viewing());
     insta::assert_snapshot!(drawn(&mut tools, 40, 8).text());
     tools.line(LineFor::Search, LineInput::Taken("30:"), NOW);
+    let again = tools.act(Action::Search, NOW);
+    assert!(matches!(&again[..], [PaneEffect::Line { text, .. }] if text.is_empty()), "it begins empty: {again:?}");
     assert!(drawn(&mut tools, 40, 8).text().contains("30: line"));
     let effects = tools.act(Action::Copy, NOW);
     assert!(matches!(&effects[0], PaneEffect::Run(Effect::Copy(t)) if t.contains("39: line")));

@@ -299,7 +299,7 @@ impl Viewer {
             }
             Action::Search => {
                 let prompt = say::search_result().to_string();
-                return (true, vec![PaneEffect::Line { purpose: LineFor::Search, prompt, text: self.words.clone() }]);
+                return (true, vec![PaneEffect::Line { purpose: LineFor::Search, prompt, text: String::new() }]);
             }
             Action::NextMatch => return (true, self.search(self.top + 1, true)),
             Action::PreviousMatch => return (true, self.search(self.top + self.rows.len().max(1) - 1, false)),
