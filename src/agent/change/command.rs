@@ -267,8 +267,9 @@ pub async fn seal_before_restore(context: &SessionContext) {
     }
 }
 
-/// Seals the same for someone who looks at changes, though not more often than now and then: each time makes a changeset.
-pub async fn seal_to_look(context: &SessionContext) {
+/// Seals what these commands changed so far for someone who looks at changes, though not more often than now and then: each
+/// time makes a changeset.
+pub async fn seal_to_look(context: &SessionContext, commands: Vec<Arc<ShellCommand>>) {
     let is_due = {
         let mut last = lock(&context.sealed_to_look);
         let is_due = last.is_none_or(|last| last.elapsed() >= LOOK_EACH);
@@ -276,7 +277,7 @@ pub async fn seal_to_look(context: &SessionContext) {
         is_due
     };
     if is_due {
-        seal_all(&context.services, context.commands.unsealed_jobs(), &context.events).await;
+        seal_all(&context.services, commands, &context.events).await;
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::background::{rag, review, watch};
-use crate::agent::change::command::seal_to_look;
+use crate::agent::change::command::{seal_jobs, seal_to_look};
 use crate::agent::change::restore;
 use crate::agent::query::{graph, model_list, past, undone};
 use crate::agent::services::changesets::{changesets, counts, written};
@@ -61,8 +61,14 @@ pub fn answer(context: Arc<SessionContext>, id: QueryId, query: Query) {
     }
     let stop = context.services.graph.begin(&query);
     tokio::spawn(async move {
-        if shows_changes(&query) {
-            seal_to_look(&context).await;
+        match query {
+            Query::Review | Query::ReviewChange(..) | Query::SessionDiff => {
+                seal_to_look(&context, context.commands.unsealed_jobs()).await;
+            }
+            // What a command that runs changed so far is its own, and no one else's.
+            Query::Timeline | Query::Past { .. } => seal_to_look(&context, context.commands.unsealed()).await,
+            Query::Blame(_) => seal_jobs(&context.services, &context.commands, &context.events).await,
+            _ => {}
         }
         let listing = match query {
             Query::Models => model_list::models(&context.services, context.provider(), context.model()).await,
@@ -74,19 +80,6 @@ pub fn answer(context: Arc<SessionContext>, id: QueryId, query: Query) {
         };
         context.services.events.send(EventBody::Answer(id, listing)).await;
     });
-}
-
-/// Returns whether a question is about files as they are against what is archived.
-fn shows_changes(query: &Query) -> bool {
-    matches!(
-        query,
-        Query::Review
-            | Query::ReviewChange(..)
-            | Query::SessionDiff
-            | Query::Timeline
-            | Query::Past { .. }
-            | Query::Blame(_)
-    )
 }
 
 fn listing(context: &SessionContext, query: Query, stop: &CancellationToken) -> Result<Listing, String> {

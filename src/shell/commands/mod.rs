@@ -345,7 +345,8 @@ impl Commands {
         self.state().all.iter().filter(|command| command.states.are_unsealed()).cloned().collect()
     }
 
-    /// Returns those among them whose call is answered. The changes of the others are to be one changeset at their end.
+    /// Returns those among them whose call is answered. The changes of the others are to be one changeset at their end, where
+    /// nobody asks whose they are before.
     pub fn unsealed_jobs(&self) -> Vec<Arc<ShellCommand>> {
         let mut jobs = self.unsealed();
         jobs.retain(|command| command.is_answered());

@@ -80,6 +80,42 @@ async fn the_command_that_ran_is_shown_in_place_of_the_one_that_the_person_chang
 }
 
 #[tokio::test]
+async fn what_a_command_that_runs_changed_so_far_is_its_own_in_blame_and_timeline() {
+    if !works() {
+        return;
+    }
+    let world = world().approve("all");
+    let script = "echo two >> a.txt; echo begun; until [ -e go ]; do sleep 0.05; done; echo three >> a.txt";
+    let mut live = start(&world, vec![call("runCommand", json!({"command": script})), say("done")]);
+    live.submit("go");
+    live.until(|event| match event {
+        EventBody::Command(CommandEvent::Printed { text, .. }) => text.contains("begun").then_some(()),
+        _ => None,
+    })
+    .await;
+    let answer = |event: &EventBody| match event {
+        EventBody::Answer(_, listing) => Some(listing.clone()),
+        _ => None,
+    };
+    live.send(Command::Ask(QueryId(1), Query::Blame("a.txt".into())));
+    let Listing::Blame(file) = live.until(answer).await else { panic!("no blame") };
+    let kinds: Vec<PastKind> = file.lines.iter().map(|cause| file.causes[*cause].kind).collect();
+    assert_eq!(kinds, [PastKind::Before, PastKind::Command], "{file:?}");
+    live.send(Command::Ask(QueryId(2), Query::Timeline));
+    let Listing::Timeline(moments) = live.until(answer).await else { panic!("no timeline") };
+    assert_eq!(moments.iter().map(|moment| moment.kind).collect::<Vec<_>>(), [PastKind::Command]);
+    world.write("go", "");
+    let end = live.until(|event| match event {
+        EventBody::Command(CommandEvent::Ended(end)) => Some(end.clone()),
+        _ => None,
+    });
+    let end = end.await;
+    assert_eq!((end.changeset.is_some(), end.earlier.len()), (true, 1));
+    assert_eq!(live.end().await, TurnEnd::Done);
+    live.close().await;
+}
+
+#[tokio::test]
 async fn nothing_runs_before_the_person_agrees() {
     let world = world();
     let command = json!({"command": "rm a.txt", "why": "it is old"});
