@@ -12,7 +12,7 @@ use super::{UPPER, WORK};
 
 /// The layers of an overlay, opened before anything is mounted over them.
 pub struct Layers {
-    lower: OwnedFd,
+    pub lower: OwnedFd,
     upper: OwnedFd,
     work: OwnedFd,
 }
