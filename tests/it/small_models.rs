@@ -444,15 +444,31 @@ async fn a_syntax_error_that_an_edit_brings_is_told() {
     live.submit("Let @greet.py take a name");
     assert_eq!(live.end().await, TurnEnd::Done);
     assert_eq!(world.read("greet.py"), "def greet(name):\n    print(\"hi \" + name)\n");
+    let told = live.requests()[1].messages.last().expect("a message").text().into_owned();
+    assert!(told.contains("greet.py: it cannot be read any more from line 2 on. Nothing was written yet."), "{told}");
+    live.close().await;
+
+    // A part of it is written.
+    let block = |new: &str| format!("greet.py\n<<<<<<< SEARCH\n{FILE}=======\n{new}>>>>>>> REPLACE\n");
+    let fixed =
+        "greet.py\n<<<<<<< SEARCH\n    print(\"hi \" + name\n=======\n    print(\"hi \" + name)\n>>>>>>> REPLACE\n";
+    let first = block("def greet(name):\n    print(\"hi \" + name\n");
+    let file = format!("import sys\n\n\n{FILE}");
+    let world = World::new().file("greet.py", &file).format("blocks").approve("edits");
+    let world = world.model([say(&first), say(fixed), say("Late.")]);
+    let mut live = started(&world, "qwen2.5-coder:1.5b");
+    live.submit("Let @greet.py take a name");
+    assert_eq!(live.end().await, TurnEnd::Done);
+    assert!(world.read("greet.py").ends_with("def greet(name):\n    print(\"hi \" + name)\n"));
     assert_eq!(live.requests().len(), 2, "nothing is left to say once it parses");
     let told = live.requests()[1].messages.last().expect("a message").text().into_owned();
-    assert!(told.contains("greet.py: line 2 has a syntax error that was not there before"), "{told}");
+    assert!(told.contains("greet.py: line 5 has a syntax error that was not there before"), "{told}");
     let summaries = live.events.iter().filter_map(|event| match event {
         EventBody::Changed(_, Item::Call(call)) => Some(call.summary.clone()),
         _ => None,
     });
     assert!(
-        summaries.clone().any(|summary| summary == "syntax error in line 2"),
+        summaries.clone().any(|summary| summary == "syntax error in line 5"),
         "{:?}",
         summaries.collect::<Vec<_>>()
     );

@@ -1,13 +1,21 @@
 //! Definitions that a whole new text of a file lacks although nobody said that they should go.
 
 use super::GroupRules;
+use super::refusals::BROKEN;
 use crate::edit::broken_line;
 use crate::edit::format::Format;
 use crate::edit::place::{self, NewText, Splice};
 use crate::proposal::{PlaceMatch, Rung};
 
-/// Returns a whole new text of a file, in doubt where definitions are gone that nobody said should go.
+/// Returns a whole new text of a file, in doubt where it cannot be read any more, or definitions are gone that nobody said should
+/// go. Of the first the model is asked.
 pub(super) fn with_losses(new: NewText, staying: &str, whose: (&str, Format), rules: &GroupRules) -> NewText {
+    if new.doubt.is_none() && new.found.rung != Rung::Inexact {
+        let doubt = broken(staying, &new.text, whose);
+        if doubt.is_some() {
+            return NewText { doubt, ..new };
+        }
+    }
     match loss(staying, &new.text, whose, rules).filter(|_| new.found.rung != Rung::Inexact) {
         Some(found) => NewText { found, ..new },
         None => new,
@@ -34,9 +42,8 @@ pub(super) fn whole_text_loss(
 fn loss(staying: &str, new: &str, (path, format): (&str, Format), rules: &GroupRules) -> Option<PlaceMatch> {
     let inexact = |detail: String| Some(PlaceMatch { rung: Rung::Inexact, detail: Some(detail) });
     let is_text = format != Format::TOOLS;
-    if let Some(line) = broken_line(path, staying, new).or_else(|| broken_code(path, staying, new).filter(|_| is_text))
-    {
-        return inexact(format!("it cannot be read any more from line {line} on"));
+    if let Some(why) = broken(staying, new, (path, format)) {
+        return inexact(why);
     }
     if let Some(other) = other_file(path, staying, new).filter(|_| is_text) {
         return inexact(format!("it may hold the text of {other}, too"));
@@ -54,6 +61,14 @@ fn loss(staying: &str, new: &str, (path, format): (&str, Format), rules: &GroupR
     let emptied = place::emptied(staying, new);
     let unsaid = wishes.unsaid(&emptied, &all);
     if unsaid.is_empty() { None } else { inexact(format!("it empties {}, and nobody said so", unsaid.join(", "))) }
+}
+
+/// Returns why a new text of a file that could be read cannot be read any more. Code that comes by a call of its own is written,
+/// and its mistakes are told.
+fn broken(staying: &str, new: &str, (path, format): (&str, Format)) -> Option<String> {
+    let of_code = || broken_code(path, staying, new).filter(|_| format != Format::TOOLS);
+    let line = broken_line(path, staying, new).or_else(of_code)?;
+    Some(format!("{BROKEN} from line {line} on"))
 }
 
 /// Returns the first line, from 1, at which a new text of a file of code does not parse any more.

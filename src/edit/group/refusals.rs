@@ -8,7 +8,11 @@ pub const NO_FILE: &str = "there is no such file";
 /// Returns the question to the model about a whole text that may not be meant so. Where a person is there, the same text sent
 /// again is put to them.
 pub(super) fn question(why: &str, is_new: bool, unattended: bool) -> String {
-    let (sign, advice, again) = if is_new { (".", NEW_FILE, MAKE_IT) } else { ("", A_PART, LEAVE_OUT) };
+    let (sign, advice, again) = match is_new {
+        true => (".", NEW_FILE, MAKE_IT),
+        false if why.starts_with(BROKEN) => (".", WHOLE_AGAIN, KEEP_IT),
+        false => ("", A_PART, LEAVE_OUT),
+    };
     let again = if unattended { "" } else { again };
     format!("{why}{sign} {advice}{again}")
 }
@@ -16,6 +20,11 @@ pub(super) fn question(why: &str, is_new: bool, unattended: bool) -> String {
 const A_PART: &str = "Nothing was written yet. For a part, send just that part as a search and replace, or the whole file with \
                       everything that stays.";
 const LEAVE_OUT: &str = " To leave out the rest, send the same text again: the person decides.";
+
+/// Begins the reason why a new text is not written that its program could not read.
+pub(super) const BROKEN: &str = "it cannot be read any more";
+const WHOLE_AGAIN: &str = "Nothing was written yet. Send the whole file again without the mistake.";
+const KEEP_IT: &str = " To keep it so, send the same text again: the person decides.";
 
 /// The advice to the model on a block whose path names files in other folders but for those folders.
 const NEW_FILE: &str =

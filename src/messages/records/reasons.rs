@@ -142,6 +142,10 @@ pub(super) const RECORDS: &[(&str, &str)] = &[
     ),
     ("it leaves out {n} of the file's {all} definitions", "ファイルの定義{all}個のうち{n}個が抜けています"),
     ("it cannot be read any more from line {n} on", "{n}行目から読み取れなくなります"),
+    (
+        "it cannot be read any more from line {n} on. Nothing was written yet",
+        "{n}行目から読み取れなくなるため、まだ何も書き込んでいません",
+    ),
     ("it may hold the text of {path}, too", "{path}の内容も含まれている可能性があります"),
     ("the prompt asks for no change", "変更を求める指示ではありません"),
     ("it empties {names}, and nobody said so", "{names}の中身がなくなっていますが、そのような指示はありません"),

@@ -289,6 +289,8 @@ const REASONS: &[(&str, &[&str])] = &[
             "Nothing was written yet",
             "To leave out the rest, send the same text again: the person decides",
             "To make a new file of this name, send the same text again: the person decides",
+            "To keep it so, send the same text again: the person decides",
+            "it cannot be read any more",
         ],
     ),
     (
