@@ -144,7 +144,7 @@ fn tells_of_refusal(output: &str, summary: &Summary) -> bool {
         || summary.first_cache.as_ref().is_some_and(|path| output.contains(path))
 }
 
-/// Returns a line a changed path, the repository as one, at most [`LISTED`], and how many more.
+/// Returns a line for each changed path, the repository as one, the first of them where there are many, and how many more.
 pub fn files(changes: &[CommandChange]) -> Vec<String> {
     let line = |(change, from): (&CommandChange, Option<&CommandChange>)| {
         let sign = match change.kind {
